@@ -1,0 +1,1 @@
+"""PyPTO IR: types, expressions, statements, walking, printing, structural equality."""

@@ -1,0 +1,193 @@
+"""The op table, part 1: tile ops in destination-passing form, one row each.
+
+Operand names follow PTOAS; pipes follow its `getPipe` (facts/ptoas 3) and PTO-ISA's event table (facts/ptoisa 3.1); where
+they differ the row uses an assumption of `targets/assumptions.py`. In-place: PTO-ISA's elementwise ops read and write the
+same lane of one repeat, so an operand that is exactly the destination is safe; the exceptions are the `not_inplace_safe`
+and `forbid_output_alias` flags of PyPTO's op registry.
+"""
+
+from __future__ import annotations
+
+from pypto_verified.layouts import Space
+from pypto_verified.pto.module import Op
+from pypto_verified.pto.spec import OpRow, row
+from pypto_verified.pto.types import MultiTileBufType, TileBufType
+
+
+def loc_of(op: Op, group: str) -> Space:
+    """The memory space of an operand; GM for views and pointers."""
+    type_ = op.arg(group).type
+    if isinstance(type_, TileBufType):
+        return type_.loc
+    return type_.slot.loc if isinstance(type_, MultiTileBufType) else Space.GM
+
+
+def _store_pipe(op: Op, target: str) -> str:
+    return "FIX" if loc_of(op, "src") is Space.ACC else "MTE3"
+
+
+def _move_pipe(op: Op, target: str) -> str:
+    src, dst = loc_of(op, "src"), loc_of(op, "dst")
+    if src is Space.ACC:
+        return "FIX"
+    if src is Space.MAT:
+        return "FIX" if dst is Space.SCALING else "MTE1"
+    return "V"
+
+
+def _extract_pipe(op: Op, target: str) -> str:
+    src, dst = loc_of(op, "src"), loc_of(op, "dst")
+    if src is Space.MAT:
+        return "MTE1"
+    return "V" if src is Space.VEC and dst is Space.VEC else "FIX"
+
+
+def _insert_pipe(op: Op, target: str) -> str:
+    src, dst = loc_of(op, "src"), loc_of(op, "dst")
+    if src is Space.VEC:
+        return "V" if dst is Space.VEC else "MTE3"
+    return "FIX"
+
+
+def _fillpad_pipe(op: Op, target: str) -> str:
+    return "MTE1" if loc_of(op, "dst") is Space.MAT else "V"
+
+
+def _gather_gm_pipe(op: Op, target: str) -> str:
+    return "MTE2" if loc_of(op, "dst") is Space.MAT or target == "a2a3" else "V"
+
+
+def _scatter_gm_pipe(op: Op, target: str) -> str:
+    return "MTE3" if target == "a2a3" else "V"
+
+
+_PRECISION = {"precisionType": "enum:precision"}
+
+_MEMORY = (
+    row("pto.tload", "src:v", "dst", pipe="MTE2", form="tload", attrs={
+        "pad_mode": "enum:padmode", "init_out_buffer": "bool"}),
+    row("pto.tstore", "src fp? preQuantScalar:s?", "dst:v", pipe=_store_pipe, form="tstore", attrs={
+        "stPhase": "enum:st_phase", "atomicType": "enum:atomic_type", "reluPreMode": "enum:relu_pre_mode"}),
+    row("pto.tprefetch", "src:v", "dst", pipe="MTE2", modelled=False),
+    row("pto.tmov", "src fp? preQuantScalar:s?", "dst", pipe=_move_pipe, form="tmov", attrs={
+        "accToVecMode": "enum:acc_to_vec_mode", "reluPreMode": "enum:relu_pre_mode", "grpAxis": "enum:mx_group_axis"}),
+    row("pto.textract", "src indexRow:i indexCol:i fp? preQuantScalar:s?", "dst", pipe=_extract_pipe, form="textract", attrs={
+        "accToVecMode": "enum:acc_to_vec_mode", "reluPreMode": "enum:relu_pre_mode"}),
+    row("pto.tinsert", "src indexRow:i indexCol:i fp? preQuantScalar:s?", "+dst", pipe=_insert_pipe, form="tinsert", attrs={
+        "accToVecMode": "enum:acc_to_vec_mode", "reluPreMode": "enum:relu_pre_mode",
+        "tinsertMode": "enum:tinsert_mode"}),
+    row("pto.tfillpad", "src", "dst", pipe=_fillpad_pipe, inplace="src", attrs={"padValue": "enum:pad_value"}),
+    row("pto.tfillpad_expand", "src", "dst", pipe=_fillpad_pipe, attrs={"padValue": "enum:pad_value"},
+        source="PyPTO CG-09; facts/pypto c"),
+    row("pto.tfillpad_inplace", "src", "dst", pipe=_fillpad_pipe, inplace="src", attrs={"padValue": "enum:pad_value"},
+        source="facts/ptoisa 2.3"),
+    row("pto.ttrans", "src ~tmp?", "dst"),
+    row("pto.tconcat", "src0 src1", "dst"),
+    row("pto.tconcatidx", "src0 src1 src0Idx src1Idx", "dst", modelled=False),
+    row("pto.mgather", "mem:v idx ~scratch:t?", "dst", pipe=_gather_gm_pipe, form="mgather", modelled=False, attrs={
+        "coalesce": "enum:coalesce", "gatherOob": "enum:gather_oob"}),
+    row("pto.mscatter", "src idx", "+mem:v", pipe=_scatter_gm_pipe, form="mscatter", modelled=False, attrs={
+        "coalesce": "enum:coalesce", "scatterAtomicOp": "enum:scatter_atomic_op", "scatterOob": "enum:scatter_oob",
+        "scatterConflict": "enum:scatter_conflict"}),
+)
+
+_PHASE = {"accPhase": "enum:acc_phase"}
+_CUBE = (
+    row("pto.tmatmul", "lhs rhs", "dst", pipe="M", attrs=_PHASE),
+    row("pto.tmatmul.acc", "acc_in lhs rhs", "dst", pipe="M", inplace="acc_in", attrs=_PHASE),
+    row("pto.tmatmul.bias", "a b bias", "dst", pipe="M", attrs=_PHASE),
+    row("pto.tmatmul.mx", "a a_scale b b_scale", "dst", pipe="M", attrs=_PHASE, modelled=False),
+    row("pto.tmatmul.mx.acc", "c_in a a_scale b b_scale", "dst", pipe="M", inplace="c_in", attrs=_PHASE, modelled=False),
+    row("pto.tmatmul.mx.bias", "a a_scale b b_scale bias", "dst", pipe="M", modelled=False),
+    row("pto.tgemv", "lhs rhs", "dst", pipe="M", attrs=_PHASE),
+    row("pto.tgemv.acc", "acc_in lhs rhs", "dst", pipe="M", inplace="acc_in", attrs=_PHASE),
+    row("pto.tgemv.bias", "a b bias", "dst", pipe="M", attrs=_PHASE),
+    row("pto.tgemv.mx", "a a_scale b b_scale", "dst", pipe="M", attrs=_PHASE, modelled=False),
+    row("pto.tgemv.mx.acc", "c_in a a_scale b b_scale", "dst", pipe="M", inplace="c_in", attrs=_PHASE, modelled=False),
+    row("pto.tgemv.mx.bias", "a a_scale b b_scale bias", "dst", pipe="M", modelled=False),
+)
+
+_BINARY = (
+    *(row(f"pto.{n}", "src0 src1", "dst", inplace="src0 src1") for n in (
+        "tadd", "tsub", "tmul", "tmax", "tmin", "tand", "tor", "tshl", "tshr",
+        "tpartadd", "tpartmul", "tpartmax", "tpartmin")),
+    row("pto.tdiv", "src0 src1", "dst", inplace="src0 src1", attrs=_PRECISION),
+    row("pto.taddrelu", "src0 src1", "dst", inplace="src0 src1", modelled=False),
+    row("pto.tfmod", "src0 src1", "dst", attrs=_PRECISION),
+    row("pto.trem", "src0 src1 ~tmp?", "dst", attrs=_PRECISION),
+    row("pto.txor", "src0 src1 ~tmp?", "dst", inplace="src0 src1"),
+    row("pto.tpow", "base exp ~tmp?", "dst", attrs=_PRECISION, modelled=False),
+    row("pto.tprelu", "src0 src1 ~tmp?", "dst"),
+    row("pto.taddc", "src0 src1 src2", "dst", inplace="src0 src1 src2"),
+    row("pto.tsubc", "src0 src1 src2", "dst", inplace="src0 src1 src2"),
+    row("pto.taddsc", "src0 scalar:s src1", "dst", inplace="src0 src1"),
+    row("pto.tsubsc", "src0 scalar:s src1", "dst", inplace="src0 src1"),
+    *(row(f"pto.{n}", "src0 src1 src0Idx src1Idx", "dst dstIdx", modelled=False) for n in (
+        "tpartargmax", "tpartargmin")),
+)
+
+_SCALAR = (
+    *(row(f"pto.{n}", "src scalar:s", "dst", inplace="src") for n in (
+        "tadds", "tsubs", "tmaxs", "tmins", "tshls", "tshrs")),
+    row("pto.tmuls", "src0 scalar:s", "dst", inplace="src0"),
+    row("pto.tdivs", "src scalar:s", "dst", form="tdivs", inplace="src", attrs=_PRECISION),
+    *(row(f"pto.{n}", "src scalar:s", "dst") for n in ("tands", "tors", "tfmods")),
+    row("pto.txors", "src scalar:s ~tmp?", "dst"),
+    row("pto.trems", "src scalar:s ~tmp?", "dst"),
+    row("pto.tlrelu", "src slope:s", "dst", inplace="src"),
+    row("pto.taxpy", "src scalar:s", "+dst", inplace="", modelled=False),
+    row("pto.tpows", "src scalar:s ~tmp?", "dst", attrs=_PRECISION, modelled=False),
+    row("pto.texpands", "scalar:s", "dst"),
+    row("pto.tcmp", "src0 src1", "dst", attrs={"cmpMode": "enum:cmp"}),
+    row("pto.tcmps", "src scalar:s", "dst", attrs={"cmpMode": "enum:cmp"}),
+    row("pto.tsel", "mask src0 src1 ~tmp?", "dst", inplace="src0 src1"),
+    row("pto.tsels", "mask src ~tmp? scalar:s", "dst", inplace="src"),
+)
+
+_UNARY = (
+    *(row(f"pto.{n}", "src", "dst", inplace="src") for n in ("tabs", "tneg", "tnot", "trelu")),
+    *(row(f"pto.{n}", "src", "dst", inplace="src", attrs=_PRECISION) for n in ("texp", "tlog", "tsqrt")),
+    row("pto.trecip", "src", "dst", attrs=_PRECISION),
+    row("pto.trsqrt", "src ~tmp?", "dst", attrs=_PRECISION),
+    row("pto.tcvt", "src ~tmp?", "dst", attrs={"rmode": "enum:round_mode", "sat_mode": "enum:saturation"}),
+)
+
+_AXIS = (
+    *(row(f"pto.{n}", "src ~tmp?", "dst") for n in (
+        "trowsum", "trowmax", "trowmin", "trowprod", "trowargmax", "trowargmin", "tcolargmax", "tcolargmin")),
+    row("pto.tcolsum", "src ~tmp?", "dst", attrs={"isBinary": "bool"}),
+    *(row(f"pto.{n}", "src", "dst") for n in ("tcolmax", "tcolmin", "tcolprod")),
+    row("pto.trowexpand", "src", "dst"),
+    row("pto.tcolexpand", "src", "dst"),
+    *(row(f"pto.trowexpand{n}", "src0 src1 ~tmp?", "dst", inplace="src0", attrs=_PRECISION if n == "div" else None)
+      for n in ("add", "sub", "mul", "div", "max", "min", "expdif")),
+    *(row(f"pto.tcolexpand{n}", "src0 src1", "dst", inplace="src0", attrs=_PRECISION if n == "div" else None)
+      for n in ("add", "sub", "mul", "div", "max", "min", "expdif")),
+)
+
+_OTHER = (
+    row("pto.tci", "start:s ~tmp?", "dst", pipe="S", attrs={"descending": "bool"}),
+    row("pto.ttri", "diagonal:s", "dst", attrs={"upperOrLower": "int"}),
+    row("pto.trandom", "key0:s key1:s counter0:s counter1:s counter2:s counter3:s", "dst", modelled=False,
+        attrs={"rounds": "int"}),
+    row("pto.tsort32", "src idx ~tmp?", "dst"),
+    row("pto.tmrgsort", "srcs* blockLen:s? ~tmp?", "dsts* excuted:t?", form="tmrgsort", modelled=False,
+        attrs={"exhausted": "bool"}),
+    row("pto.tgather", "src indices? ~tmp? kValue:s?", "dst cdst?", form="tgather", modelled=False, attrs={
+        "maskPattern": "enum:mask_pattern", "axis": "str", "cmpMode": "enum:cmp", "offset": "int"}),
+    row("pto.tgatherb", "src offsets", "dst", modelled=False),
+    row("pto.tscatter", "src indexes?", "+dst", form="tscatter", modelled=False, attrs={
+        "axis": "str", "maskPattern": "enum:mask_pattern"}),
+    row("pto.thistogram", "src idx", "dst", modelled=False, attrs={"byte": "int"}),
+    row("pto.tquant", "src fp offset? ~tmp?", "dst", modelled=False, attrs={"quant_type": "enum:quant_type"}),
+    row("pto.tdequant", "src scale offset", "dst", modelled=False),
+    row("pto.tquant.mx", "src", "dst exp max scaling exp_zz?", modelled=False, attrs={
+        "quant_type": "enum:quant_type", "quantScaleAlg": "enum:quant_scale_alg", "storeMode": "enum:vec_store_mode",
+        "grpAxis": "enum:mx_group_axis", "interleave": "bool"}),
+    row("pto.tget_scale_addr", "src", "dst", pipe="S", modelled=False),
+    row("pto.tprint", "src ~tmp:t?", "", pipe="V", modelled=False, attrs={"printFormat": "enum:print_format"}),
+    row("pto.tgetval", "src offset:i", "", pipe="S", form="tgetval"),
+    row("pto.tsetval", "offset:i val:s", "+dst", pipe="S", form="tsetval"),
+)
+
+ROWS: tuple[OpRow, ...] = _MEMORY + _CUBE + _BINARY + _SCALAR + _UNARY + _AXIS + _OTHER

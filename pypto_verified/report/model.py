@@ -1,0 +1,122 @@
+"""What a check found, as plain data; the renderers and the JSON contract stand on it. Sorted and deterministic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+SCHEMA_VERSION = 1
+
+
+class Verdict(Enum):
+    """How an obligation, function, file or run ended."""
+
+    PROVED = "PROVED"
+    REFUTED = "REFUTED"
+    VACUOUS = "VACUOUS"
+    UNKNOWN = "UNKNOWN"
+    ERROR = "ERROR"
+
+
+# Worst first: the verdict of a whole is that of its worst part (VF-05 orders ERROR over REFUTED over UNKNOWN, VACUOUS).
+SEVERITY = (Verdict.ERROR, Verdict.REFUTED, Verdict.UNKNOWN, Verdict.VACUOUS, Verdict.PROVED)
+
+
+def worst(verdicts: list[Verdict], empty: Verdict = Verdict.PROVED) -> Verdict:
+    """The verdict of a whole with these parts."""
+    return min(verdicts, key=SEVERITY.index, default=empty)
+
+
+class Kind(Enum):
+    """Legality: would the real assembler reject this? Safety: is it wrong on the device?"""
+
+    LEGALITY = "legality"
+    SAFETY = "safety"
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """One rule at one site, decided. `decider`: 'normal-form', 'enumeration', 'z3', 'cvc5' or ''."""
+
+    rule: str
+    kind: Kind
+    verdict: Verdict
+    site: str
+    decider: str = ""
+    milliseconds: float = 0.0
+    assumptions: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """An obligation that is not PROVED, explained. `message` says what and the numbers, `help` what to do, `needs` the
+    weakest condition as an `--assume` text (UNKNOWN only), `witness` the values that show it, `replay` what the
+    simulator saw ('confirmed: ...', 'not observable', 'not run: ...')."""
+
+    rule: str
+    kind: Kind
+    verdict: Verdict
+    message: str
+    file: str = ""
+    line: int = 0
+    column: int = 0
+    witness: tuple[tuple[str, int], ...] = ()
+    needs: str = ""
+    replay: str = ""
+    help: str = ""
+    source_line: str = ""
+
+
+@dataclass(slots=True)
+class FunctionResult:
+    """One kernel. A function with nothing to prove is UNKNOWN with a finding that says why, never PROVED by silence."""
+
+    name: str
+    obligations: list[Obligation] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict:
+        return worst([o.verdict for o in self.obligations] + [f.verdict for f in self.findings], Verdict.UNKNOWN)
+
+    def counts(self) -> dict[str, int]:
+        """Obligations by verdict; findings that belong to no obligation (ERROR, not modelled) count as one each."""
+        total = {v.value.lower(): 0 for v in Verdict}
+        for o in self.obligations:
+            total[o.verdict.value.lower()] += 1
+        return total
+
+
+@dataclass(slots=True)
+class FileResult:
+    """One input file. `findings` are those that belong to no function (does not load, does not parse); `notes` are
+    remarks that change no verdict."""
+
+    path: str
+    sha256: str = ""
+    functions: list[FunctionResult] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> Verdict:
+        return worst([f.verdict for f in self.functions] + [f.verdict for f in self.findings], Verdict.ERROR)
+
+
+@dataclass(slots=True)
+class Report:
+    """A run. `assumptions` are (id, text) of those that some obligation used."""
+
+    target: str
+    files: list[FileResult] = field(default_factory=list)
+    assumptions: list[tuple[str, str]] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def exit_code(self) -> int:
+        """VF-05: 2 if any ERROR, else 1 if any REFUTED, else 3 if any UNKNOWN or VACUOUS, else 0."""
+        found = {f.verdict for f in self.files}
+        if Verdict.ERROR in found:
+            return 2
+        if Verdict.REFUTED in found:
+            return 1
+        return 3 if found & {Verdict.UNKNOWN, Verdict.VACUOUS} else 0
