@@ -35,7 +35,7 @@ class DType:
         return self.name
 
 
-# Names: PyPTO's `pl.X`; spellings: PTOAS type syntax (facts/ptoas.md 1, facts/pypto.md e). Plain `f4`/`i4` types are sub-byte.
+# Names: PyPTO's `pl.X`; spellings: PTOAS PTOTypeDefs.td and PyPTO's DataTypeToMLIR.
 _ROWS = (
     ("FP32", "f32", 32, "float"), ("FP16", "f16", 16, "float"), ("BF16", "bf16", 16, "float"),
     ("FP64", "f64", 64, "float"),

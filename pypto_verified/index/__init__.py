@@ -1,4 +1,4 @@
-"""Symbolic integers: hash-consed normal forms, ranges, conditions, substitution. Imports nothing else of the project."""
+"""Symbolic integers: interned normal forms, ranges, conditions, substitution. Imports nothing of the project."""
 
 from pypto_verified.index.cond import FALSE, TRUE, Cond, all_of, any_of, eq, implies, ne
 from pypto_verified.index.expr import Expr, IntLike, as_expr, const, maximum, minimum, symbol

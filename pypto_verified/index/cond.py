@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import gcd
 from functools import reduce
+from math import gcd
 from typing import TypeAlias, Union
 
 from pypto_verified.index.expr import Expr, IntLike, as_expr, const, polynomial
@@ -18,7 +18,7 @@ class Cond:
     `&`, `|`, `~` build; `bool()` only works on TRUE and FALSE, so that an undecided condition never reads as one.
     """
 
-    __slots__ = ("kind", "expr", "parts", "name", "uid")
+    __slots__ = ("expr", "kind", "name", "parts", "uid")
 
     def __init__(self, kind: str, expr: Expr | None, parts: tuple[Cond, ...], name: str, uid: int) -> None:
         self.kind = kind
@@ -60,7 +60,9 @@ class Cond:
             return self.name
         if self.kind == "not":
             inner = self.parts[0]
-            return _relation(inner.expr, "!=") if inner.kind == "zero" and inner.expr is not None else f"not ({inner!r})"
+            if inner.kind == "zero" and inner.expr is not None:
+                return _relation(inner.expr, "!=")
+            return f"not ({inner!r})"
         if self.expr is not None:
             return _relation(self.expr, ">=" if self.kind == "nonneg" else "==")
         sep = f" {self.kind} "

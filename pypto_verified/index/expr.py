@@ -24,7 +24,7 @@ Monomial: TypeAlias = "tuple[Atom, ...]"
 class Atom:
     """An irreducible factor. `kind` is 'sym', 'floordiv', 'mod', 'min' or 'max'; `args` its operands."""
 
-    __slots__ = ("kind", "name", "args", "lo", "hi", "uid")
+    __slots__ = ("args", "hi", "kind", "lo", "name", "uid")
 
     def __init__(self, kind: str, name: str, args: tuple[Expr, ...], lo: Bound, hi: Bound, uid: int) -> None:
         self.kind = kind
@@ -45,14 +45,14 @@ class Atom:
             return self.name
         if self.kind in ("floordiv", "mod"):
             sign = "//" if self.kind == "floordiv" else "%"
-            return f"({self.args[0]!r}) {sign} {_grouped(self.args[1])}"
+            return f"{_grouped(self.args[0])} {sign} {_grouped(self.args[1])}"
         return f"{self.kind}({', '.join(map(repr, self.args))})"
 
 
 class Expr:
     """An interned polynomial over atoms. `lo`/`hi` are sound bounds (None: unbounded); all units are the caller's."""
 
-    __slots__ = ("terms", "constant", "lo", "hi", "uid")
+    __slots__ = ("constant", "hi", "lo", "terms", "uid")
 
     def __init__(self, terms: tuple[tuple[Monomial, int], ...], constant: int, lo: Bound, hi: Bound, uid: int) -> None:
         self.terms = terms
@@ -152,8 +152,10 @@ class Expr:
     def __repr__(self) -> str:
         parts: list[str] = []
         for mono, c in self.terms:
-            body = "*".join(_factor(a) for a in mono)
-            text = body if abs(c) == 1 else f"{abs(c)}*{body}"
+            factors = [] if abs(c) == 1 else [str(abs(c))]
+            alone = len(mono) == 1 and not factors
+            factors += [repr(a) if alone or a.kind not in ("floordiv", "mod") else f"({a!r})" for a in mono]
+            text = "*".join(factors)
             parts.append(f"- {text}" if c < 0 else f"+ {text}")
         if self.constant or not parts:
             parts.append(f"- {-self.constant}" if self.constant < 0 else f"+ {self.constant}")
@@ -167,10 +169,6 @@ IntLike: TypeAlias = Union[int, Expr]
 def _grouped(e: Expr) -> str:
     text = repr(e)
     return text if " " not in text else f"({text})"
-
-
-def _factor(a: Atom) -> str:
-    return f"({a!r})" if a.kind in ("floordiv", "mod") else repr(a)
 
 
 @dataclass(slots=True)
@@ -188,7 +186,7 @@ _TABLE = _Table({}, {})
 
 
 def _atom_order(a: Atom) -> tuple[str, str, int]:
-    return (a.kind != "sym" and a.kind or "", a.name, a.uid)
+    return ((a.kind != "sym" and a.kind) or "", a.name, a.uid)
 
 
 def polynomial(total: dict[Monomial, int], constant: int) -> Expr:

@@ -1,0 +1,161 @@
+"""The index normal form against plain Python integers: same value, sound bounds, and equal means one object.
+
+Derivation: every expression is built twice, once over our symbols and once as a Python function over ints; Python's own
+`//`, `%`, `min`, `max` give the expected value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pypto_verified.index import (
+    FALSE,
+    TRUE,
+    Expr,
+    eq,
+    evaluate,
+    holds,
+    implies,
+    maximum,
+    minimum,
+    ne,
+    substitute,
+    substitute_cond,
+    symbol,
+    symbols_of,
+)
+
+Env = dict[str, int]
+
+
+@dataclass(frozen=True)
+class Twin:
+    """One expression in both worlds."""
+
+    expr: Expr
+    value: Callable[[Env], int]
+
+
+N, J, K = symbol("n", 0), symbol("i", 0, 15), symbol("k")
+LEAVES = [
+    Twin(N, lambda e: e["n"]),
+    Twin(J, lambda e: e["i"]),
+    Twin(K, lambda e: e["k"]),
+]
+ENVS = st.fixed_dictionaries({"n": st.integers(0, 200), "i": st.integers(0, 15), "k": st.integers(-50, 50)})
+
+
+def _constant(value: int) -> Twin:
+    return Twin(N * 0 + value, lambda e: value)
+
+
+def _grow(children: st.SearchStrategy[Twin]) -> st.SearchStrategy[Twin]:
+    pair = st.tuples(children, children)
+    divisor = st.integers(1, 64)
+    return st.one_of(
+        pair.map(lambda p: Twin(p[0].expr + p[1].expr, lambda e: p[0].value(e) + p[1].value(e))),
+        pair.map(lambda p: Twin(p[0].expr - p[1].expr, lambda e: p[0].value(e) - p[1].value(e))),
+        pair.map(lambda p: Twin(p[0].expr * p[1].expr, lambda e: p[0].value(e) * p[1].value(e))),
+        pair.map(lambda p: Twin(minimum(p[0].expr, p[1].expr), lambda e: min(p[0].value(e), p[1].value(e)))),
+        pair.map(lambda p: Twin(maximum(p[0].expr, p[1].expr), lambda e: max(p[0].value(e), p[1].value(e)))),
+        st.tuples(children, divisor).map(lambda p: Twin(p[0].expr // p[1], lambda e: p[0].value(e) // p[1])),
+        st.tuples(children, divisor).map(lambda p: Twin(p[0].expr % p[1], lambda e: p[0].value(e) % p[1])),
+        st.tuples(children, divisor).map(lambda p: Twin(p[0].expr // -p[1], lambda e: p[0].value(e) // -p[1])),
+        st.tuples(children, divisor).map(lambda p: Twin(p[0].expr % -p[1], lambda e: p[0].value(e) % -p[1])),
+    )
+
+
+TWINS = st.recursive(st.one_of(st.sampled_from(LEAVES), st.integers(-40, 40).map(_constant)), _grow, max_leaves=8)
+
+
+@given(TWINS, ENVS)
+def test_normalising_keeps_the_value(twin: Twin, env: Env) -> None:
+    assert evaluate(twin.expr, env) == twin.value(env)
+
+
+@given(TWINS, ENVS)
+def test_bounds_are_sound(twin: Twin, env: Env) -> None:
+    value = twin.value(env)
+    assert twin.expr.lo is None or twin.expr.lo <= value
+    assert twin.expr.hi is None or value <= twin.expr.hi
+
+
+@given(TWINS, TWINS, ENVS)
+def test_comparisons_mean_what_python_means(a: Twin, b: Twin, env: Env) -> None:
+    x, y = a.value(env), b.value(env)
+    assert holds(a.expr <= b.expr, env) == (x <= y)
+    assert holds(a.expr < b.expr, env) == (x < y)
+    assert holds(a.expr >= b.expr, env) == (x >= y)
+    assert holds(a.expr > b.expr, env) == (x > y)
+    assert holds(eq(a.expr, b.expr), env) == (x == y)
+    assert holds(ne(a.expr, b.expr), env) == (x != y)
+    both = (a.expr <= b.expr) & (b.expr <= 7)
+    assert holds(both, env) == (x <= y and y <= 7)
+    assert holds(~both, env) == (not (x <= y and y <= 7))
+    assert holds(implies(a.expr <= b.expr, b.expr <= 7), env) == (x > y or y <= 7)
+
+
+@given(TWINS, ENVS, st.integers(0, 200))
+def test_substituting_a_number_equals_evaluating_with_it(twin: Twin, env: Env, n: int) -> None:
+    closed = substitute(twin.expr, {"n": n, "i": env["i"], "k": env["k"]})
+    assert closed.value == twin.value({**env, "n": n})
+    condition = substitute_cond(twin.expr <= 3, {"n": n, "i": env["i"], "k": env["k"]})
+    assert condition is (TRUE if twin.value({**env, "n": n}) <= 3 else FALSE)
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [
+        ((J * 16 + N * 32) // 16, J + N * 2),
+        ((N * 16 + J) // 16, N),
+        ((N * 16 + J) % 16, J),
+        ((N // 4) // 8, N // 32),
+        ((N + 15) // 16 * 16 - (N + 15) // 16 * 15, (N + 15) // 16),
+        ((N * 4 + 2) // 8, (N * 2 + 1) // 4),
+        (minimum(N + 3, N), N),
+        (maximum(J, 0), J),
+        (minimum(J, 99), J),
+        (minimum(minimum(N, K), J), minimum(N, minimum(K, J))),
+        ((N + K) * (N - K), N * N - K * K),
+        ((K + 32) % 16, K % 16),
+    ],
+)
+def test_equal_forms_are_one_object(left: Expr, right: Expr) -> None:
+    assert left is right
+
+
+def test_an_undecided_comparison_has_no_truth_value() -> None:
+    with pytest.raises(TypeError, match="undecided"):
+        bool(N == 3)
+    with pytest.raises(TypeError, match="no truth value"):
+        bool(N)
+    assert bool(N >= 0)
+    assert not bool(J > 15)
+
+
+def test_a_condition_reads_like_the_users_text() -> None:
+    assert repr(J * 32 + 32 <= N) == "n >= 32*i + 32"
+    assert repr(N % 16 == 0) == "n % 16 == 0"
+    assert repr((N + 15) // 16 * 16 <= 64) == "(n + 15) // 16 <= 4"
+    assert repr(2 * ((N + 1) // 3) * J) == "2*i*((n + 1) // 3)"
+
+
+def test_free_symbols_are_found_at_any_depth() -> None:
+    assert set(symbols_of(J * N + minimum(K // 3, 5), eq(N, 2))) == {"i", "n", "k"}
+
+
+def test_division_by_zero_has_no_value() -> None:
+    with pytest.raises(ZeroDivisionError):
+        evaluate(N // (K - K + 0), {"n": 1, "k": 0})
+
+
+def test_symbolic_divisors_cancel_only_when_positive() -> None:
+    positive = symbol("d", 1)
+    assert (positive * N) // positive is N
+    assert (positive * N) % positive is N * 0
+    assert ((K * N) // K) is not N
