@@ -1,0 +1,319 @@
+"""Visiting and rewriting IR: children, bottom-up maps that keep unchanged nodes by identity, free variables.
+
+Dims inside types (a tile's valid shape, a tensor's shape) are expressions too: every map and every visitor here
+reaches them, so that renaming a variable renames it in the types that mention it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from pypto_verified.ir.expr import Binary, Call, Cast, Const, Dim, Expr, MakeTuple, TupleGet, Unary, Var
+from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
+from pypto_verified.ir.types import MemRef, TensorType, TileType, TupleType, Type
+
+ExprMap = Callable[[Expr], Expr]
+"""Rewrites one node whose operands have been rewritten already."""
+
+
+def children(e: Expr) -> tuple[Expr, ...]:
+    """The direct operands of `e`."""
+    match e:
+        case Binary():
+            return (e.lhs, e.rhs)
+        case Unary() | Cast():
+            return (e.operand,)
+        case MakeTuple():
+            return e.items
+        case TupleGet():
+            return (e.value,)
+        case Call():
+            return e.args
+        case Var() | Const():
+            return ()
+
+
+def type_exprs(t: Type) -> tuple[Expr, ...]:
+    """The symbolic dims of a type: shape, valid shape, strides, storage offsets."""
+    dims: list[Dim] = []
+    match t:
+        case TensorType():
+            dims += [*t.shape, *t.view.stride, *t.view.valid_shape]
+        case TileType():
+            dims += t.view.valid_shape if t.view is not None else ()
+            if t.memref is not None:
+                dims += [t.memref.slot] if t.memref.offset is None else [t.memref.offset, t.memref.slot]
+        case TupleType():
+            return tuple(e for item in t.items for e in type_exprs(item))
+        case _:
+            return ()
+    return tuple(d for d in dims if not isinstance(d, int))
+
+
+def walk_expr(e: Expr) -> Iterator[Expr]:
+    """`e` and all its operands, outermost first; dims of types are not visited."""
+    yield e
+    for child in children(e):
+        yield from walk_expr(child)
+
+
+def operands(s: Stmt) -> tuple[Expr, ...]:
+    """The expressions that a statement itself evaluates, without those of the blocks inside it."""
+    match s:
+        case Assign():
+            return (s.value,)
+        case Eval():
+            return (s.call,)
+        case For():
+            return (s.start, s.stop, s.step, *(a.init for a in s.iter_args))
+        case While():
+            return (*(a.init for a in s.iter_args), s.cond)
+        case If():
+            return (s.cond,)
+        case Yield() | Return():
+            return s.values
+        case _:
+            return ()
+
+
+def blocks(s: Stmt) -> tuple[tuple[Stmt, ...], ...]:
+    """The statement's inner blocks in source order (a While's prelude first)."""
+    match s:
+        case For():
+            return (s.body,)
+        case While():
+            return (s.prelude, s.body)
+        case If():
+            return (s.then, s.orelse)
+        case _:
+            return ()
+
+
+def walk_stmts(body: Iterable[Stmt]) -> Iterator[Stmt]:
+    """All statements of a block, each before those inside it."""
+    for s in body:
+        yield s
+        for block in blocks(s):
+            yield from walk_stmts(block)
+
+
+def calls(body: Iterable[Stmt]) -> Iterator[Call]:
+    """All op calls of a block in source order, outer calls before the calls in their operands."""
+    for s in walk_stmts(body):
+        for e in operands(s):
+            for inner in walk_expr(e):
+                if isinstance(inner, Call):
+                    yield inner
+
+
+def definitions(s: Stmt) -> tuple[Var, ...]:
+    """The variables that a statement itself defines (loop variable, carried variables and results included)."""
+    match s:
+        case Assign():
+            return (s.var,)
+        case For():
+            return (s.var, *(a.var for a in s.iter_args), *s.results)
+        case While():
+            return (*(a.var for a in s.iter_args), *s.results)
+        case If():
+            return s.results
+        case _:
+            return ()
+
+
+def free_vars(node: Expr | Iterable[Stmt]) -> dict[str, Var]:
+    """Variables that are used and not defined by `node` itself, by name, in first-seen order.
+
+    In a block a use before the block's own definition of that name counts as free; definitions inside a loop or branch
+    do not reach the statements after it unless they are results.
+    """
+    found: dict[str, Var] = {}
+    if isinstance(node, Var | Const | Binary | Unary | Cast | MakeTuple | TupleGet | Call):
+        _free_in_expr(node, frozenset(), found)
+    else:
+        _free_in_block(node, set(), found)
+    return found
+
+
+def _free_in_expr(e: Expr, bound: frozenset[str] | set[str], found: dict[str, Var]) -> None:
+    if isinstance(e, Var):
+        if e.name not in bound:
+            found.setdefault(e.name, e)
+        return
+    for child in children(e):
+        _free_in_expr(child, bound, found)
+
+
+def _free_in_type(t: Type, bound: set[str], found: dict[str, Var]) -> None:
+    for dim in type_exprs(t):
+        _free_in_expr(dim, bound, found)
+
+
+def _free_in_block(body: Iterable[Stmt], bound: set[str], found: dict[str, Var]) -> None:
+    for s in body:
+        if isinstance(s, While):
+            for a in s.iter_args:
+                _free_in_expr(a.init, bound, found)
+            inner = bound | {a.var.name for a in s.iter_args}
+            _free_in_block(s.prelude, inner, found)
+            _free_in_expr(s.cond, inner, found)
+            _free_in_block(s.body, inner, found)
+        else:
+            for e in operands(s):
+                _free_in_expr(e, bound, found)
+            carried = {s.var.name, *(a.var.name for a in s.iter_args)} if isinstance(s, For) else set()
+            for block in blocks(s):
+                _free_in_block(block, bound | carried, found)
+        for v in s.results if isinstance(s, For | While | If) else definitions(s):
+            _free_in_type(v.type, bound, found)
+            bound.add(v.name)
+
+
+def map_expr(e: Expr, fn: ExprMap) -> Expr:
+    """`e` with `fn` applied to every node, operands first; dims in a node's type are mapped before the node."""
+    match e:
+        case Var():
+            t = map_type(e.type, fn)
+            e = e if t is e.type else Var(e.name, t)
+        case Binary():
+            lhs, rhs = map_expr(e.lhs, fn), map_expr(e.rhs, fn)
+            e = e if lhs is e.lhs and rhs is e.rhs else Binary(e.op, lhs, rhs, e.dtype)
+        case Unary():
+            operand = map_expr(e.operand, fn)
+            e = e if operand is e.operand else Unary(e.op, operand, e.dtype)
+        case Cast():
+            operand = map_expr(e.operand, fn)
+            e = e if operand is e.operand else Cast(operand, e.dtype)
+        case MakeTuple():
+            items = _map_all(e.items, fn)
+            e = e if items is e.items else MakeTuple(items)
+        case TupleGet():
+            value = map_expr(e.value, fn)
+            e = e if value is e.value else TupleGet(value, e.index)
+        case Call():
+            args, t = _map_all(e.args, fn), map_type(e.type, fn)
+            e = e if args is e.args and t is e.type else replace(e, args=args, type=t)
+        case Const():
+            pass
+    return fn(e)
+
+
+def _map_all(items: tuple[Expr, ...], fn: ExprMap) -> tuple[Expr, ...]:
+    mapped = tuple(map_expr(i, fn) for i in items)
+    return items if all(a is b for a, b in zip(mapped, items, strict=True)) else mapped
+
+
+def map_dim(d: Dim, fn: ExprMap) -> Dim:
+    """A dim with `fn` applied; one that becomes a constant is an int again."""
+    if isinstance(d, int):
+        return d
+    mapped = map_expr(d, fn)
+    return int(mapped.value) if isinstance(mapped, Const) else mapped
+
+
+def _map_dims(dims: tuple[Dim, ...], fn: ExprMap) -> tuple[Dim, ...]:
+    return tuple(map_dim(d, fn) for d in dims)
+
+
+def map_type(t: Type, fn: ExprMap) -> Type:
+    """A type with `fn` applied to its symbolic dims; `t` itself when it has none."""
+    if not type_exprs(t):
+        return t
+    match t:
+        case TensorType():
+            view = replace(t.view, stride=_map_dims(t.view.stride, fn), valid_shape=_map_dims(t.view.valid_shape, fn))
+            mapped: Type = replace(t, shape=_map_dims(t.shape, fn), view=view)
+        case TileType():
+            tile_view = t.view and replace(t.view, valid_shape=_map_dims(t.view.valid_shape, fn))
+            mapped = replace(t, view=tile_view, memref=t.memref and _map_memref(t.memref, fn))
+        case TupleType():
+            mapped = TupleType(tuple(map_type(i, fn) for i in t.items))
+        case _:
+            return t
+    return t if mapped == t else mapped
+
+
+def _map_memref(m: MemRef, fn: ExprMap) -> MemRef:
+    offset = m.offset if m.offset is None else map_dim(m.offset, fn)
+    return replace(m, offset=offset, slot=map_dim(m.slot, fn))
+
+
+def map_exprs(body: tuple[Stmt, ...], fn: ExprMap) -> tuple[Stmt, ...]:
+    """A block with `fn` applied to every expression that is used in it, at any depth.
+
+    Variables at their definitions keep their name (`fn` sees the dims of their types only).
+    """
+    mapped = tuple(map_stmt(s, fn) for s in body)
+    return body if all(a is b for a, b in zip(mapped, body, strict=True)) else mapped
+
+
+def map_stmt(s: Stmt, fn: ExprMap) -> Stmt:
+    """One statement with `fn` applied to its expressions and to those of its blocks."""
+    match s:
+        case Assign():
+            new: Stmt = Assign(_map_def(s.var, fn), map_expr(s.value, fn), s.span)
+        case Eval():
+            call = map_expr(s.call, fn)
+            assert isinstance(call, Call), "a call made for its effect must stay a call"
+            new = Eval(call, s.span)
+        case For():
+            bounds = [map_expr(e, fn) for e in (s.start, s.stop, s.step)]
+            new = For(
+                _map_def(s.var, fn), bounds[0], bounds[1], bounds[2], _map_carried(s.iter_args, fn),
+                map_exprs(s.body, fn), _map_defs(s.results, fn), s.kind, s.span,
+            )
+        case While():
+            new = While(
+                map_expr(s.cond, fn), _map_carried(s.iter_args, fn), map_exprs(s.body, fn),
+                _map_defs(s.results, fn), map_exprs(s.prelude, fn), s.span,
+            )
+        case If():
+            new = If(
+                map_expr(s.cond, fn), map_exprs(s.then, fn), map_exprs(s.orelse, fn),
+                _map_defs(s.results, fn), s.span,
+            )
+        case Yield():
+            new = Yield(_map_all(s.values, fn), s.span)
+        case Return():
+            new = Return(_map_all(s.values, fn), s.span)
+        case _:
+            return s
+    return _kept(s, new)
+
+
+def _kept(old: Stmt, new: Stmt) -> Stmt:
+    """`old` when each of its fields went through the map unchanged."""
+    same = all(getattr(old, name) is getattr(new, name) for name in type(old).__slots__)
+    return old if same else new
+
+
+def _map_def(v: Var, fn: ExprMap) -> Var:
+    t = map_type(v.type, fn)
+    return v if t is v.type else Var(v.name, t)
+
+
+def _map_defs(vs: tuple[Var, ...], fn: ExprMap) -> tuple[Var, ...]:
+    mapped = tuple(_map_def(v, fn) for v in vs)
+    return vs if all(a is b for a, b in zip(mapped, vs, strict=True)) else mapped
+
+
+def _map_carried(items: tuple[IterArg, ...], fn: ExprMap) -> tuple[IterArg, ...]:
+    mapped = tuple(IterArg(_map_def(a.var, fn), map_expr(a.init, fn)) for a in items)
+    same = all(a.var is b.var and a.init is b.init for a, b in zip(mapped, items, strict=True))
+    return items if same else mapped
+
+
+def substitute(e: Expr, env: Mapping[str, Expr]) -> Expr:
+    """`e` with variables replaced by name, in types too."""
+    return map_expr(e, lambda x: env.get(x.name, x) if isinstance(x, Var) else x) if env else e
+
+
+def substitute_type(t: Type, env: Mapping[str, Expr]) -> Type:
+    """`t` with variables in its dims replaced by name."""
+    return map_type(t, lambda x: env.get(x.name, x) if isinstance(x, Var) else x) if env else t
+
+
+def with_body(f: Function, body: tuple[Stmt, ...]) -> Function:
+    """`f` with another body; `f` itself when the body is the same object."""
+    return f if body is f.body else replace(f, body=body)
