@@ -1,0 +1,133 @@
+"""The assumptions of a verdict: one row each. A report prints those that some obligation used.
+
+Each row is a choice between readings that the sources leave open, or a condition that the checked text cannot state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """`text`: what is taken to hold; `strict`: what `--strict` does instead ('' = the same); `rules`: rule families
+    (prefixes of rule ids) that may rest on it."""
+
+    id: str
+    text: str
+    strict: str
+    rules: tuple[str, ...]
+    source: str
+
+
+_ROWS = (
+    Assumption(
+        "SIZE-NONNEG", "dynamic dimensions and runtime sizes are not negative", "",
+        ("BOUND", "VALID", "PLAN", "WRITE", "RACE"), "PyPTO: a tensor's shape comes from the host",
+    ),
+    Assumption(
+        "BLOCK-INDEX", "0 <= block index < block count, and the block count is at least 1", "",
+        ("BOUND", "WRITE", "RACE"), "PTO-ISA get_block_idx, get_block_num",
+    ),
+    Assumption("LANE-INDEX", "the subblock index is 0 or 1", "", ("BOUND", "SPLIT", "WRITE"), "PTO-ISA get_subblockid"),
+    Assumption(
+        "BLOCK-OF-GRID",
+        "a lone InCore function that stores a fixed window is one block of its caller's grid, which covers the rest",
+        "the function alone must write its whole Out",
+        ("WRITE",), "PyPTO: an Orchestration function slices the output before the call",
+    ),
+    Assumption(
+        "DISTINCT-POINTERS", "two tensor parameters of a kernel do not overlap in global memory",
+        "any two tensor parameters of one element type may overlap",
+        ("RACE", "WRITE", "SEM"), "PTOAS InsertSync keys global memory by its root pointer",
+    ),
+    Assumption(
+        "UB-TOP",
+        "the top of UB belongs to the library: 184 of 192 KiB are usable on a2a3, 240 of 248 KiB on a5", "",
+        ("PLAN",), "PyPTO soc.cpp, pto-isa#170",
+    ),
+    Assumption(
+        "SMALL-TABLES", "the bias table holds 1 KiB on a2a3 and 4 KiB on a5, the fixpipe table 2 and 4 KiB", "",
+        ("PLAN",), "PTO-ISA buffer_limits.hpp; PTOAS plans with far more",
+    ),
+    Assumption(
+        "EVENT-KEY", "a flag is one bit per (source pipe, destination pipe, id) with 8 ids per pair",
+        "a set of an occupied flag on the same source pipe and id is refused too",
+        ("EVENT", "RACE"), "PTO-ISA event.hpp EVENT_ID_MAX; its machine model speaks of 16",
+    ),
+    Assumption(
+        "RESERVED-IDS", "library ops that set and wait EVENT_ID0 inside need that id free while they run",
+        "EVENT_ID0 of those pipe pairs may not be used at all by a kernel that contains such an op",
+        ("EVENT",), "PTO-ISA npu/*/T*.hpp",
+    ),
+    Assumption(
+        "RESERVED-FLAGS", "cross-core flags 11 to 15 belong to SYNCALL and to the assembler",
+        "", ("EVENT", "FIFO"), "PTO-ISA SyncAll.hpp, PTOAS",
+    ),
+    Assumption(
+        "SAME-PIPE",
+        "dependent ops on one pipe are ordered without a barrier on S and M (a2a3) and on S, V, M, MTE1, FIX (a5)",
+        "only on S (a2a3) and on S, V (a5)",
+        ("RACE",), "PTO-ISA TSync.hpp; PTOAS InsertSync emits barriers of M and MTE1 on both",
+    ),
+    Assumption(
+        "LOAD-AFTER-LOAD", "two loads into the same bytes land in program order", "a barrier of MTE2 is demanded",
+        ("RACE",), "PTOAS InsertSync",
+    ),
+    Assumption(
+        "SAME-TILE", "ops on one tile buffer are ordered only by pipe order, flags and barriers", "",
+        ("RACE",), "PTO-ISA ordering-and-synchronization.md, against consistency-baseline.md",
+    ),
+    Assumption(
+        "VEC-TO-MAT-PIPE", "a Vec to Mat move runs on V, FIX or MTE3: a proof holds under each", "",
+        ("RACE", "EVENT"), "PTOAS getPipe (V), PTO-ISA event.hpp (FIX), TSync_Custom.hpp (MTE3)",
+    ),
+    Assumption(
+        "OUT-OF-VALID", "source lanes outside the valid region have no defined value", "",
+        ("VALID", "INIT", "SEM"), "PTO-ISA tiles-and-valid-regions.md, against tadd.md (all ones)",
+    ),
+    Assumption(
+        "FILLPAD-ROWS", "fillpad on a2a3 fills rows up to the destination's valid rows, not the physical rows", "",
+        ("VALID", "INIT"), "PTO-ISA npu/a2a3 TFillPad.hpp, against TFILLPAD.md",
+    ),
+    Assumption(
+        "SCATTER-FLAT", "scatter's index is a flat element index into the destination", "",
+        ("BOUND", "SEM"), "PTO-ISA TScatter.hpp, against TSCATTER.md",
+    ),
+    Assumption(
+        "ROUNDING", "a conversion without a rounding mode rounds to nearest even towards floats and truncates towards "
+        "integers", "the rounding mode must be written",
+        ("DTYPE", "SEM"), "PTO-ISA TCvt.hpp",
+    ),
+    Assumption(
+        "SATURATION", "a conversion saturates, except six narrowing pairs that keep the low bits", "",
+        ("SEM",), "PTO-ISA TCvt.hpp",
+    ),
+    Assumption(
+        "LEFT-LAYOUT", "a LEFT tile has the target's L0A layout (Zz on a2a3, Nz on a5) whatever its text says", "",
+        ("LAYOUT",), "PTOAS resolveTileBufBLayout; PyPTO prints col_major/row_major for both",
+    ),
+    Assumption(
+        "ACC-IN-PLACE", "an accumulating matmul adds to the destination's own bytes and ignores the named accumulator",
+        "", ("PLAN", "INIT"), "PTO-ISA TMatmul.hpp",
+    ),
+    Assumption(
+        "SYNC-LEFT", "a text without any flag or event is in automatic mode: the assembler orders its pipes",
+        "", ("RACE", "EVENT"), "PTOAS --enable-insert-sync",
+    ),
+    Assumption(
+        "SCALAR-ROUND-TRIP", "integer scalars do not overflow their width", "a proof includes the width",
+        ("BOUND", "WRITE"), "PTOAS: index is 64 bits",
+    ),
+    Assumption(
+        "SYNCALL-WAITS", "a soft SYNCALL waits until all participants have arrived",
+        "", ("EVENT", "RACE"), "PTO-ISA SyncAll.hpp falls through after 1,000,000 polls",
+    ),
+)
+
+ASSUMPTIONS: dict[str, Assumption] = {row.id: row for row in _ROWS}
+
+
+def assumption(id: str) -> Assumption:
+    """The row of that id. Raises KeyError for an unknown id."""
+    return ASSUMPTIONS[id]
