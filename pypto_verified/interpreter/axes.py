@@ -1,0 +1,120 @@
+"""Reductions along an axis and expansions (broadcasts) along it. Only the valid region takes part in a reduction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from pypto_verified.dtypes import INT32, DType
+from pypto_verified.interpreter.elementwise import BINARY
+from pypto_verified.interpreter.meaning import MEANINGS, Fault, Site, Value
+from pypto_verified.interpreter.numbers import Bools, Carrier, settle
+from pypto_verified.interpreter.values import Tile, carrier_zeros
+
+ROW, COLUMN = -1, 0
+
+
+def _sum(x: Carrier, axis: int, dtype: DType) -> Carrier:
+    """The device's order of additions is unspecified; integers are exact whatever the order."""
+    return settle(np.asarray(np.sum(x, axis=axis)), dtype)
+
+
+def _product(x: Carrier, axis: int, dtype: DType) -> Carrier:
+    total: Carrier = np.take(x, 0, axis=axis)
+    for i in range(1, x.shape[axis]):
+        total = settle(total * np.take(x, i, axis=axis), dtype)
+    return total
+
+
+def _max(x: Carrier, axis: int, dtype: DType) -> Carrier:
+    return np.asarray(np.max(x, axis=axis))
+
+
+def _min(x: Carrier, axis: int, dtype: DType) -> Carrier:
+    return np.asarray(np.min(x, axis=axis))
+
+
+def _argmax(x: Carrier, axis: int, dtype: DType) -> Carrier:
+    return np.asarray(np.argmax(x, axis=axis), dtype=np.int64)
+
+
+def _argmin(x: Carrier, axis: int, dtype: DType) -> Carrier:
+    return np.asarray(np.argmin(x, axis=axis), dtype=np.int64)
+
+
+Reduce = Callable[[Carrier, int, DType], Carrier]
+
+_REDUCTIONS: dict[str, Reduce] = {"sum": _sum, "prod": _product, "max": _max, "min": _min}
+_ARG_REDUCTIONS: dict[str, Reduce] = {"argmax": _argmax, "argmin": _argmin}
+
+
+def _reduction(fn: Reduce, axis: int, index_result: bool) -> Callable[[Site], Value]:
+    def apply(site: Site) -> Value:
+        a = site.tile(0)
+        at = axis % len(a.shape)
+        region = a.window()
+        shape = tuple(1 if i == at else n for i, n in enumerate(a.shape))
+        valid = tuple(1 if i == at else n for i, n in enumerate(a.valid))
+        dtype = INT32 if index_result else a.dtype
+        data, poison = carrier_zeros(shape, dtype), np.ones(shape, dtype=np.bool_)
+        out = Tile(data, poison, valid, dtype)
+        if 0 in a.valid:
+            if a.valid[at] == 0 and all(n for i, n in enumerate(a.valid) if i != at):
+                raise Fault("reduction over an empty axis")
+            return out
+        data[out.window()] = np.expand_dims(fn(a.data[region], at, a.dtype), at)
+        poison[out.window()] = np.expand_dims(a.poison[region].any(axis=at), at)
+        return out
+
+    return apply
+
+
+for _prefix, _axis in (("row", ROW), ("col", COLUMN)):
+    for _name, _fn in _REDUCTIONS.items():
+        MEANINGS[f"tile.{_prefix}_{_name}"] = _reduction(_fn, _axis, False)
+    for _name, _fn in _ARG_REDUCTIONS.items():
+        MEANINGS[f"tile.{_prefix}_{_name}"] = _reduction(_fn, _axis, True)
+
+
+def _vector(t: Tile, shape: tuple[int, ...], axis: int) -> tuple[Carrier, Bools]:
+    """The vector operand spread over the other axis; it may be a relabelled [1, N] for [N, 1]."""
+    wanted = tuple(1 if i == axis % len(shape) else n for i, n in enumerate(shape))
+    if t.shape == wanted:
+        return carrier_zeros(shape, t.dtype) + t.data, np.zeros(shape, dtype=np.bool_) | t.poison
+    first = t.data[..., :1] if axis == ROW else t.data[:1]
+    poison = t.poison[..., :1] if axis == ROW else t.poison[:1]
+    if first.shape != wanted:
+        raise Fault(f"can't expand a {t.shape} vector over {shape}")
+    return carrier_zeros(shape, t.dtype) + first, np.zeros(shape, dtype=np.bool_) | poison
+
+
+def _expand(axis: int) -> Callable[[Site], Value]:
+    def apply(site: Site) -> Value:
+        target = site.tile(0)
+        data, poison = _vector(site.tile(1), target.shape, axis)
+        return Tile(data, poison, target.valid, target.dtype)
+
+    return apply
+
+
+def _expand_with(name: str, axis: int) -> Callable[[Site], Value]:
+    def apply(site: Site) -> Value:
+        a = site.tile(0)
+        data, poison = _vector(site.tile(1), a.shape, axis)
+        with np.errstate(all="ignore"):
+            if name == "expdif":
+                combined = settle(np.exp(settle(a.data - data, a.dtype)), a.dtype)
+            else:
+                combined = settle(BINARY[name](a.data, data), a.dtype)
+        return Tile(combined, a.poison | poison, a.valid, a.dtype)
+
+    return apply
+
+
+_EXPAND_OPS = {"add": "add", "sub": "sub", "mul": "mul", "div": "div", "max": "maximum", "min": "minimum",
+               "expdif": "expdif"}
+for _prefix, _axis in (("row", ROW), ("col", COLUMN)):
+    MEANINGS[f"tile.{_prefix}_expand"] = _expand(_axis)
+    for _suffix, _name in _EXPAND_OPS.items():
+        MEANINGS[f"tile.{_prefix}_expand_{_suffix}"] = _expand_with(_name, _axis)

@@ -1,0 +1,253 @@
+"""Elementwise ops: arithmetic, bitwise, comparison, selection, unary functions, casts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from pypto_verified.dtypes import UINT8, DType
+from pypto_verified.interpreter.cast import cast
+from pypto_verified.interpreter.meaning import MEANINGS, Fault, Site, Value, meaning
+from pypto_verified.interpreter.numbers import Bools, Carrier, Round, settle
+from pypto_verified.interpreter.values import Tile, carrier_zeros, result
+
+Fn2: TypeAlias = Callable[[Carrier, Carrier], Carrier]
+Fn1: TypeAlias = Callable[[Carrier], Carrier]
+
+
+def _shift_left(a: Carrier, b: Carrier) -> Carrier:
+    return np.where((b >= 0) & (b < 64), np.left_shift(a.astype(np.int64), np.clip(b, 0, 63).astype(np.int64)), 0)
+
+
+def _shift_right(a: Carrier, b: Carrier) -> Carrier:
+    return np.right_shift(a.astype(np.int64), np.clip(b, 0, 63).astype(np.int64))
+
+
+def _divide(a: Carrier, b: Carrier) -> Carrier:
+    """Floats: IEEE division. Integers: toward zero; a zero divisor has no value (the caller checks)."""
+    if a.dtype == np.float64 or b.dtype == np.float64:
+        return np.asarray(np.true_divide(a, b), dtype=np.float64)
+    safe = np.where(b == 0, 1, b).astype(np.int64)
+    quotient = np.abs(a.astype(np.int64)) // np.abs(safe)
+    return np.where((a < 0) != (safe < 0), -quotient, quotient)
+
+
+def _remainder(a: Carrier, b: Carrier) -> Carrier:
+    """Sign of the divisor (PTO-ISA TREM)."""
+    return np.asarray(np.mod(a, np.where(b == 0, 1, b) if a.dtype == np.int64 else b))
+
+
+def _fmod(a: Carrier, b: Carrier) -> Carrier:
+    """Sign of the dividend (PTO-ISA TFMOD)."""
+    return np.asarray(np.fmod(a, np.where(b == 0, 1, b) if a.dtype == np.int64 else b))
+
+
+BINARY: dict[str, Fn2] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": _divide,
+    "maximum": np.maximum, "minimum": np.minimum,
+    "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+    "shl": _shift_left, "shr": _shift_right, "rem": _remainder, "fmod": _fmod,
+}
+_DIVIDES = frozenset({"div", "rem", "fmod"})
+
+COMPARE: tuple[Callable[[Carrier, Carrier], Bools], ...] = (
+    np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
+)
+"""By `cmp_type`: EQ, NE, LT, LE, GT, GE."""
+
+
+def _scalar_as(value: int | float, dtype: DType) -> Carrier:
+    """A scalar operand in the tile's type."""
+    raw = np.array(value, dtype=np.float64 if isinstance(value, float) else np.int64)
+    if dtype.is_float:
+        return settle(raw.astype(np.float64), dtype)
+    return settle(np.trunc(raw).astype(np.int64), dtype)
+
+
+def _common(a: Tile, b: Tile) -> None:
+    if a.shape != b.shape:
+        raise Fault(f"operand shapes {a.shape} and {b.shape} differ")
+
+
+def _no_zero_divisor(divisor: Carrier, poison: Bools, name: str, dtype: DType) -> None:
+    if dtype.is_float or name not in _DIVIDES:
+        return
+    zero = (divisor == 0) & ~poison
+    if zero.any():
+        raise Fault("integer division by zero", tuple(int(i) for i in np.argwhere(zero)[0]))
+
+
+def _binary(name: str, fn: Fn2) -> Callable[[Site], Value]:
+    def tile_tile(site: Site) -> Value:
+        a, b = site.tile(0), site.tile(1)
+        _common(a, b)
+        _no_zero_divisor(b.data, a.poison | b.poison, name, a.dtype)
+        with np.errstate(all="ignore"):
+            return result(fn(a.data, b.data), a.poison | b.poison, a.valid, a.dtype)
+
+    return tile_tile
+
+
+def _with_scalar(name: str, fn: Fn2) -> Callable[[Site], Value]:
+    def tile_scalar(site: Site) -> Value:
+        a = site.tile(0)
+        s = _scalar_as(site.scalar(1), a.dtype)
+        _no_zero_divisor(np.zeros_like(a.data) + s, a.poison, name, a.dtype)
+        with np.errstate(all="ignore"):
+            return result(fn(a.data, s), a.poison, a.valid, a.dtype)
+
+    return tile_scalar
+
+
+_SCALAR_NAMES = {"maximum": "maximums", "minimum": "minimums"}
+for _name, _fn in BINARY.items():
+    MEANINGS[f"tile.{_name}"] = _binary(_name, _fn)
+    MEANINGS[f"tile.{_SCALAR_NAMES.get(_name, _name + 's')}"] = _with_scalar(_name, _fn)
+
+
+def _carry(fn: Fn2) -> Callable[[Site], Value]:
+    """`src0 (+|-) src1 + carry`; the middle operand is a tile or a scalar. One rounding per step, left to right."""
+
+    def apply(site: Site) -> Value:
+        a, c = site.tile(0), site.tile(2)
+        middle = site.args[1]
+        b = middle.data if isinstance(middle, Tile) else _scalar_as(site.scalar(1), a.dtype)
+        poison = a.poison | c.poison | (middle.poison if isinstance(middle, Tile) else False)
+        with np.errstate(all="ignore"):
+            return result(settle(fn(a.data, b), a.dtype) + c.data, poison, a.valid, a.dtype)
+
+    return apply
+
+
+MEANINGS["tile.addc"] = MEANINGS["tile.addsc"] = _carry(np.add)
+MEANINGS["tile.subc"] = MEANINGS["tile.subsc"] = _carry(np.subtract)
+
+
+def _part(fn: Fn2) -> Callable[[Site], Value]:
+    """Both valid: the op; one valid: a copy; neither: undefined. Validity is the operands' valid regions."""
+
+    def apply(site: Site) -> Value:
+        a, b = site.tile(0), site.tile(1)
+        _common(a, b)
+        in_a, in_b = _inside(a), _inside(b)
+        with np.errstate(all="ignore"):
+            both = settle(fn(a.data, b.data), a.dtype)
+        data = np.where(in_a & in_b, both, np.where(in_a, a.data, b.data))
+        poison = np.where(in_a, a.poison, False) | np.where(in_b, b.poison, False) | ~(in_a | in_b)
+        valid = tuple(max(m, n) for m, n in zip(a.valid, b.valid, strict=True))
+        return Tile(data, poison, valid, a.dtype)
+
+    return apply
+
+
+def _inside(t: Tile) -> Bools:
+    mask = np.zeros(t.shape, dtype=np.bool_)
+    mask[t.window()] = True
+    return mask
+
+
+for _name, _base in (("part_add", "add"), ("part_mul", "mul"), ("part_max", "maximum"), ("part_min", "minimum")):
+    MEANINGS[f"tile.{_name}"] = _part(BINARY[_base])
+
+
+def _reciprocal_root(x: Carrier) -> Carrier:
+    return np.asarray(1.0 / np.sqrt(x))
+
+
+UNARY: dict[str, Fn1] = {
+    "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "rsqrt": _reciprocal_root, "recip": lambda x: np.asarray(1.0 / x),
+    "abs": np.abs, "neg": np.negative, "relu": lambda x: np.maximum(x, 0), "not": np.invert,
+    "sin": np.sin, "cos": np.cos,
+}
+
+
+def _unary(fn: Fn1) -> Callable[[Site], Value]:
+    def apply(site: Site) -> Value:
+        a = site.tile(0)
+        with np.errstate(all="ignore"):
+            return result(fn(a.data), a.poison, a.valid, a.dtype)
+
+    return apply
+
+
+for _name, _fn1 in UNARY.items():
+    MEANINGS[f"tile.{_name}"] = _unary(_fn1)
+
+
+@meaning("tile.lrelu")
+def _leaky(site: Site) -> Value:
+    a = site.tile(0)
+    slope = _scalar_as(site.scalar(1), a.dtype)
+    with np.errstate(all="ignore"):
+        return result(np.where(a.data > 0, a.data, a.data * slope), a.poison, a.valid, a.dtype)
+
+
+@meaning("tile.prelu")
+def _parametric(site: Site) -> Value:
+    a, slope = site.tile(0), site.tile(1)
+    _common(a, slope)
+    with np.errstate(all="ignore"):
+        return result(np.where(a.data > 0, a.data, a.data * slope.data), a.poison | slope.poison, a.valid, a.dtype)
+
+
+def _mask(bits: Bools, poison: Bools, valid: tuple[int, ...]) -> Tile:
+    """A predicate, packed little-endian into bytes; a row is a whole number of 32-byte blocks."""
+    rows, cols = bits.shape
+    bytes_used = (cols + 7) // 8
+    width = (bytes_used + 31) // 32 * 32
+    data = carrier_zeros((rows, width), UINT8)
+    undefined_byte = np.ones((rows, width), dtype=np.bool_)
+    packed = np.packbits(bits, axis=1, bitorder="little")
+    data[:, : packed.shape[1]] = packed
+    undefined_byte[:, : packed.shape[1]] = np.packbits(poison, axis=1, bitorder="little") != 0
+    return Tile(data, undefined_byte, (valid[0], -(-valid[1] // 8)), UINT8, bits, poison)
+
+
+@meaning("tile.cmp")
+def _compare(site: Site) -> Value:
+    a, b = site.tile(0), site.tile(1)
+    _common(a, b)
+    return _mask(COMPARE[site.int_attr("cmp_type")](a.data, b.data), a.poison | b.poison, a.valid)
+
+
+@meaning("tile.cmps")
+def _compare_scalar(site: Site) -> Value:
+    a = site.tile(0)
+    s = _scalar_as(site.scalar(1), a.dtype)
+    return _mask(COMPARE[site.int_attr("cmp_type")](a.data, s), a.poison, a.valid)
+
+
+def _bits_of(mask: Tile, shape: tuple[int, ...]) -> tuple[Bools, Bools]:
+    if mask.bits is not None and mask.bit_poison is not None and mask.bits.shape == shape:
+        return mask.bits, mask.bit_poison
+    bits = np.unpackbits(mask.data.astype(np.uint8), axis=1, bitorder="little")[:, : shape[1]].astype(np.bool_)
+    poison = np.repeat(mask.poison, 8, axis=1)[:, : shape[1]]
+    if bits.shape != shape:
+        raise Fault(f"a mask of {bits.shape} bits can't select among {shape} elements")
+    return bits, poison
+
+
+@meaning("tile.sel")
+def _select(site: Site) -> Value:
+    mask, a, b = site.tile(0), site.tile(1), site.tile(2)
+    _common(a, b)
+    bits, poison = _bits_of(mask, a.shape)
+    return Tile(np.where(bits, a.data, b.data), poison | np.where(bits, a.poison, b.poison), a.valid, a.dtype)
+
+
+@meaning("tile.sels")
+def _select_scalar(site: Site) -> Value:
+    mask, a = site.tile(0), site.tile(1)
+    bits, poison = _bits_of(mask, a.shape)
+    s = _scalar_as(site.scalar(3), a.dtype)
+    return Tile(np.where(bits, a.data, s), poison | np.where(bits, a.poison, False), a.valid, a.dtype)
+
+
+@meaning("tile.cast")
+def _cast(site: Site) -> Value:
+    a = site.tile(0)
+    target = site.dtype_attr("target_type", a.dtype)
+    with np.errstate(all="ignore"):
+        return Tile(cast(a.data, a.dtype, target, Round(site.int_attr("mode"))), a.poison, a.valid, target)

@@ -1,0 +1,274 @@
+"""Runs an IR function, before or after any pass. Variables live in an environment keyed by name."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+import pypto_verified.interpreter.axes
+import pypto_verified.interpreter.cube
+import pypto_verified.interpreter.elementwise
+import pypto_verified.interpreter.memory  # noqa: F401  # the four families register their meanings
+from pypto_verified.errors import Location, NotModelled, PtoError
+from pypto_verified.interpreter.meaning import MEANINGS, Fault, Scalar, Site, Value
+from pypto_verified.interpreter.numbers import from_carrier, to_carrier, wrap
+from pypto_verified.interpreter.scalars import binary, unary
+from pypto_verified.interpreter.values import Tensor
+from pypto_verified.ir.expr import Binary, Call, Cast, Const, Expr, MakeTuple, Span, TupleGet, Unary, Var
+from pypto_verified.ir.stmt import (
+    Assign,
+    Break,
+    Continue,
+    Eval,
+    For,
+    Function,
+    If,
+    Return,
+    Stmt,
+    While,
+    Yield,
+)
+from pypto_verified.ir.types import TensorType
+
+Inputs: TypeAlias = Mapping[str, "NDArray[np.generic] | int | float"]
+"""Values by parameter name; a dynamic dim follows from the arrays' shapes."""
+
+
+class Undefined(PtoError):
+    """The kernel has no defined result for these inputs."""
+
+
+class Poisoned(Undefined):
+    """A value without definition reaches a result."""
+
+
+class _Break(Exception):
+    pass
+
+
+class _Continue(Exception):
+    pass
+
+
+class _Return(Exception):
+    pass
+
+
+Observer: TypeAlias = Callable[[str, Value, Span], None]
+"""Called after each assignment with the variable's name, its value and where."""
+
+
+@dataclass(slots=True)
+class _Frame:
+    function: Function
+    env: dict[str, Value] = field(default_factory=dict)
+    block: tuple[int, int] = (0, 1)
+    lane: int = 0
+    steps: int = 0
+    max_steps: int = 1_000_000
+    observe: Observer | None = None
+
+
+def interpret(
+    function: Function,
+    inputs: Inputs,
+    *,
+    block: tuple[int, int] = (0, 1),
+    lane: int = 0,
+    max_steps: int = 1_000_000,
+    observe: Observer | None = None,
+) -> dict[str, NDArray[np.generic]]:
+    """The tensors after one run of one block, by parameter name (inputs are not changed).
+
+    Raises Undefined (with the op, the element and the user's line) when the result is not defined, NotModelled for an
+    op without a meaning here, KeyError for a missing input.
+    """
+    frame = _Frame(function, block=block, lane=lane, max_steps=max_steps, observe=observe)
+    tensors: dict[str, Tensor] = {}
+    for param in function.params:
+        given = inputs[param.var.name]
+        type_ = param.var.type
+        if isinstance(type_, TensorType):
+            if not isinstance(given, np.ndarray):
+                raise Undefined(f"parameter {param.var.name} is a tensor and needs an array")
+            _bind_dims(frame, param.var.name, type_, given.shape)
+            data = to_carrier(given, type_.dtype)
+            tensors[param.var.name] = Tensor(data.copy(), np.zeros(given.shape, dtype=np.bool_), type_.dtype)
+            frame.env[param.var.name] = tensors[param.var.name]
+        elif isinstance(given, np.ndarray):
+            raise Undefined(f"parameter {param.var.name} is a scalar and can't be an array")
+        else:
+            frame.env[param.var.name] = given
+    with contextlib.suppress(_Return):
+        _block(frame, function.body)
+    return {name: from_carrier(t.data, t.dtype) for name, t in tensors.items()}
+
+
+def _bind_dims(frame: _Frame, name: str, type_: TensorType, shape: tuple[int, ...]) -> None:
+    if len(shape) != len(type_.shape):
+        raise Undefined(f"parameter {name} has rank {len(type_.shape)}, the array has {len(shape)}")
+    for dim, n in zip(type_.shape, shape, strict=True):
+        if isinstance(dim, Var):
+            known = frame.env.setdefault(dim.name, n)
+            if known != n:
+                raise Undefined(f"dim {dim.name} is {known} in one tensor and {n} in {name}")
+        elif isinstance(dim, int) and dim != n:
+            raise Undefined(f"parameter {name} has a dim of {dim}, the array has {n}")
+
+
+def _block(frame: _Frame, body: Sequence[Stmt]) -> tuple[Value, ...]:
+    """Run the statements; the values of the block's yield, if it has one."""
+    yielded: tuple[Value, ...] = ()
+    for stmt in body:
+        frame.steps += 1
+        if frame.steps > frame.max_steps:
+            raise Undefined(f"no end after {frame.max_steps} statements", _location(stmt.span))
+        match stmt:
+            case Assign():
+                value = _eval(frame, stmt.value, stmt.span)
+                frame.env[stmt.var.name] = value
+                if frame.observe is not None:
+                    frame.observe(stmt.var.name, value, stmt.span)
+            case Eval():
+                _eval(frame, stmt.call, stmt.span)
+            case For():
+                _for(frame, stmt)
+            case While():
+                _while(frame, stmt)
+            case If():
+                chosen = stmt.then if _truth(frame, stmt.cond, stmt.span) else stmt.orelse
+                _assign(frame, [v.name for v in stmt.results], _block(frame, chosen))
+            case Yield():
+                yielded = tuple(_eval(frame, v, stmt.span) for v in stmt.values)
+            case Return():
+                raise _Return
+            case Break():
+                raise _Break
+            case Continue():
+                raise _Continue
+    return yielded
+
+
+def _assign(frame: _Frame, names: Sequence[str], values: Sequence[Value]) -> None:
+    for name, value in zip(names, values, strict=True):
+        frame.env[name] = value
+
+
+def _for(frame: _Frame, loop: For) -> None:
+    start, stop, step = (_int(frame, e, loop.span) for e in (loop.start, loop.stop, loop.step))
+    if step == 0:
+        raise Undefined("a loop with step 0 never ends", _location(loop.span))
+    carried = [a.var.name for a in loop.iter_args]
+    values: tuple[Value, ...] = tuple(_eval(frame, a.init, loop.span) for a in loop.iter_args)
+    _assign(frame, carried, values)
+    for i in range(start, stop, step):
+        frame.env[loop.var.name] = i
+        _assign(frame, carried, values)
+        try:
+            got = _block(frame, loop.body)
+        except _Continue:
+            got = ()
+        except _Break:
+            break
+        values = got if carried else ()
+    _assign(frame, [v.name for v in loop.results], values)
+
+
+def _while(frame: _Frame, loop: While) -> None:
+    carried = [a.var.name for a in loop.iter_args]
+    values: tuple[Value, ...] = tuple(_eval(frame, a.init, loop.span) for a in loop.iter_args)
+    while True:
+        frame.steps += 1
+        if frame.steps > frame.max_steps:
+            raise Undefined(f"no end after {frame.max_steps} statements", _location(loop.span))
+        _assign(frame, carried, values)
+        _block(frame, loop.prelude)
+        if not _truth(frame, loop.cond, loop.span):
+            break
+        try:
+            got = _block(frame, loop.body)
+        except _Continue:
+            got = ()
+        except _Break:
+            break
+        values = got if carried else ()
+    _assign(frame, [v.name for v in loop.results], values)
+
+
+def _truth(frame: _Frame, cond: Expr, span: Span) -> bool:
+    value = _eval(frame, cond, span)
+    if isinstance(value, (bool, int, float)):
+        return bool(value)
+    raise Undefined("a branch needs a scalar condition", _location(span))
+
+
+def _int(frame: _Frame, expr: Expr, span: Span) -> int:
+    value = _eval(frame, expr, span)
+    if isinstance(value, (bool, int)):
+        return int(value)
+    raise Undefined("a loop bound needs an integer", _location(span))
+
+
+def _scalar(value: Value, span: Span) -> Scalar:
+    if isinstance(value, (bool, int, float)):
+        return value
+    raise Undefined("scalar arithmetic on something that is no scalar", _location(span))
+
+
+def _eval(frame: _Frame, expr: Expr, span: Span) -> Value:
+    match expr:
+        case Var():
+            if expr.name not in frame.env:
+                raise Undefined(f"{expr.name} is used before it has a value", _location(span))
+            return frame.env[expr.name]
+        case Const():
+            return expr.value
+        case Binary():
+            lhs, rhs = (_scalar(_eval(frame, e, span), span) for e in (expr.lhs, expr.rhs))
+            try:
+                return binary(expr.op, lhs, rhs, expr.dtype)
+            except ZeroDivisionError:
+                raise Undefined("integer division by zero", _location(span)) from None
+        case Unary():
+            return unary(expr.op, _scalar(_eval(frame, expr.operand, span), span), expr.dtype)
+        case Cast():
+            return _convert(_scalar(_eval(frame, expr.operand, span), span), expr)
+        case MakeTuple():
+            return tuple(_eval(frame, e, span) for e in expr.items)
+        case TupleGet():
+            whole = _eval(frame, expr.value, span)
+            if not isinstance(whole, tuple):
+                raise Undefined("takes an item of something that is no tuple", _location(span))
+            return whole[expr.index]
+        case Call():
+            return _call(frame, expr, expr.span if expr.span.line else span)
+
+
+def _convert(value: Scalar, cast: Cast) -> Scalar:
+    if cast.dtype.is_float:
+        return float(from_carrier(np.array(float(value)), cast.dtype))
+    if cast.dtype.kind == "bool":
+        return bool(value)
+    return int(wrap(np.array(int(value), dtype=np.int64), cast.dtype))
+
+
+def _call(frame: _Frame, call: Call, span: Span) -> Value:
+    apply = MEANINGS.get(call.op)
+    if apply is None:
+        raise NotModelled(f"{call.op} in the interpreter", _location(span))
+    site = Site(tuple(_eval(frame, a, span) for a in call.args), call, frame.block, frame.lane)
+    try:
+        return apply(site)
+    except Fault as fault:
+        at = f" at element {list(fault.index)}" if fault.index is not None else ""
+        kind = Poisoned if "no defined value" in fault.message else Undefined
+        raise kind(f"{call.op}: {fault.message}{at}", _location(span)) from None
+
+
+def _location(span: Span) -> Location:
+    return Location(span.file, span.line, span.column)
