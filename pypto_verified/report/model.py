@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -81,19 +82,19 @@ class FunctionResult:
 
     def counts(self) -> dict[str, int]:
         """Obligations by verdict; findings that belong to no obligation (ERROR, not modelled) count as one each."""
-        total = {v.value.lower(): 0 for v in Verdict}
-        for o in self.obligations:
-            total[o.verdict.value.lower()] += 1
-        return total
+        decided = Counter(o.verdict for o in self.obligations)
+        reported = Counter(f.verdict for f in self.findings)
+        return {v.value.lower(): max(decided[v], reported[v]) for v in Verdict}
 
 
 @dataclass(slots=True)
 class FileResult:
     """One input file. `findings` are those that belong to no function (does not load, does not parse); `notes` are
-    remarks that change no verdict."""
+    remarks that change no verdict. `target` is what it was checked for, '' if it did not come that far."""
 
     path: str
     sha256: str = ""
+    target: str = ""
     functions: list[FunctionResult] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)

@@ -1,0 +1,228 @@
+"""The conductor: load, compile, read back, verify, replay, report. The Python API behind the command.
+
+Every way in which an input can be wrong ends in a finding, never in an exception: one file does not spoil a run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from pypto_verified import inputs
+from pypto_verified.errors import (
+    CodegenError,
+    InputError,
+    LanguageError,
+    Location,
+    NotModelled,
+    OpError,
+    ParseError,
+    PassError,
+    PtoError,
+)
+from pypto_verified.inputs import Source
+from pypto_verified.report.model import FileResult, Finding, FunctionResult, Kind, Report, Verdict
+from pypto_verified.workers import Failure, Workers
+
+if TYPE_CHECKING:
+    from pypto_verified.ir.stmt import Function, Program
+    from pypto_verified.pto.module import Module
+    from pypto_verified.targets import Target
+
+DEFAULT_TARGET = "a2a3"
+
+_RULE_OF = {
+    InputError: "INPUT", LanguageError: "LANGUAGE", OpError: "OP", PassError: "PASS", CodegenError: "CODEGEN",
+    ParseError: "PARSE", NotModelled: "NOT-MODELLED",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """What a run assumes and how it goes about it. `target` None: the module's own, else a2a3. `level` None: 3 if the
+    module has addresses, else 2. `timeout` in seconds per file, 0 is no limit and no process of its own."""
+
+    target: str | None = None
+    level: int | None = None
+    assume: tuple[str, ...] = ()
+    strict: bool = False
+    timeout: float = 60.0
+    jobs: int = 1
+    simulate: bool = True
+    seed: int = 0
+
+
+def check_paths(paths: Sequence[str], options: CheckOptions = CheckOptions()) -> Report:
+    """Check kernels (`.py`), modules (`.pto`) and directories of them."""
+    files: list[str] = []
+    found: list[FileResult] = []
+    for path in dict.fromkeys(paths):
+        try:
+            files.extend(inputs.expand([path]))
+        except InputError as error:
+            found.append(FileResult(path, findings=[error_finding(error, path)]))
+    files = sorted(set(files))
+    if options.timeout or options.jobs > 1:
+        results = Workers(partial(check_file, options=options), options.jobs, options.timeout).run(files)
+        found += [_failed(path, r) if isinstance(r, Failure) else r for path, r in zip(files, results, strict=True)]
+    else:
+        found += [check_file(path, options) for path in files]
+    return _report(found, options)
+
+
+def _report(files: list[FileResult], options: CheckOptions) -> Report:
+    from pypto_verified.report.versions import versions
+    from pypto_verified.targets.assumptions import ASSUMPTIONS
+
+    used = {name for file in files for f in file.functions for o in f.obligations for name in o.assumptions}
+    targets = sorted({f.target for f in files if f.target}) or [options.target or DEFAULT_TARGET]
+    known = {name: ASSUMPTIONS[name].text for name in used if name in ASSUMPTIONS}
+    return Report(
+        target=",".join(targets),
+        files=sorted(files, key=lambda f: f.path),
+        assumptions=[(name, known.get(name, "given on the command line")) for name in sorted(used)],
+        versions=versions(),
+    )
+
+
+def check_file(path: str, options: CheckOptions = CheckOptions()) -> FileResult:
+    """Check one file in this process. Whatever is wrong with it, or goes wrong here, is in the result."""
+    result = FileResult(path)
+    lines: list[str] = []
+    try:
+        source = inputs.read(path)
+        result.sha256 = source.sha256
+        lines = source.text.splitlines()
+        with contextlib.redirect_stdout(sys.stderr):
+            if source.suffix == inputs.PTO:
+                _check_pto(source, result, options)
+            else:
+                _check_kernels(source, result, options)
+    except PtoError as error:
+        result.findings.append(error_finding(error, path))
+    except (Exception, SystemExit) as error:
+        result.findings.append(_internal(error, path))
+    for function in result.functions:
+        if not function.obligations and not function.findings:
+            function.findings.append(_nothing_to_prove(function.name, path))
+        function.findings = [_with_source(f, path, lines) for f in function.findings]
+    result.findings = [_with_source(f, path, lines) for f in result.findings]
+    return result
+
+
+def _check_kernels(source: Source, result: FileResult, options: CheckOptions) -> None:
+    from pathlib import Path
+
+    from pypto_verified import language
+    from pypto_verified.targets import target
+
+    chip = target(options.target or DEFAULT_TARGET)
+    result.target = chip.name
+    loaded = language.load_file(Path(source.path))
+    result.notes.extend(loaded.notes)
+    for program in loaded.programs:
+        _check_program(program, chip, result, options)
+    if not result.functions:
+        here = Location(source.path)
+        names = [f.name for program in loaded.programs for f in program.functions]
+        if not names:
+            raise InputError("no kernel in this file: no @pl.program, @pl.function or @pl.jit", here)
+        raise NotModelled(f"orchestration, and this file has nothing else: {', '.join(names)}", here)
+
+
+def _check_program(program: Program, chip: Target, result: FileResult, options: CheckOptions) -> None:
+    from pypto_verified.ir.stmt import FunctionKind
+
+    for function in program.functions:
+        if function.kind is FunctionKind.ORCHESTRATION:
+            result.notes.append(f"orchestration function {function.name} is not modelled: kernels are checked alone")
+        else:
+            result.functions.extend(_check_function(function, chip, result.path, options))
+
+
+def _check_function(function: Function, chip: Target, path: str, options: CheckOptions) -> list[FunctionResult]:
+    """Compile one kernel and verify what the compiled text says. Errors belong to this function alone."""
+    from pypto_verified.compiler import compile_function
+
+    try:
+        artifact = compile_function(function, chip)
+        return _verify(artifact.module, chip, replace(options, level=3))
+    except PtoError as error:
+        return [FunctionResult(function.name, findings=[error_finding(error, path)])]
+    except Exception as error:
+        return [FunctionResult(function.name, findings=[_internal(error, path)])]
+
+
+def _check_pto(source: Source, result: FileResult, options: CheckOptions) -> None:
+    from pypto_verified.pto import reader
+    from pypto_verified.targets import target
+
+    module = reader.read(source.text, source.path)
+    declared = module.arch
+    chip = target(options.target or declared or DEFAULT_TARGET)
+    result.target = chip.name
+    if options.target and declared and declared != options.target:
+        result.notes.append(f"the module is for {declared}; checked for {options.target} as --target says")
+    if not any(func.body for func in module.funcs):
+        raise InputError("no function with a body in this module", Location(source.path))
+    result.functions.extend(_verify(module, chip, options))
+
+
+def _verify(module: Module, chip: Target, options: CheckOptions) -> list[FunctionResult]:
+    from verifiers import Options, verify
+
+    return verify(module, chip, Options(assume=options.assume, strict=options.strict, seed=options.seed))
+
+
+def error_finding(error: PtoError, path: str) -> Finding:
+    """The finding of an error that a user can cause; NotModelled is UNKNOWN, all others are ERROR."""
+    verdict = Verdict.UNKNOWN if isinstance(error, NotModelled) else Verdict.ERROR
+    where = error.location if error.location.file else Location(path)
+    return Finding(
+        rule=_RULE_OF.get(type(error), "ERROR"), kind=Kind.LEGALITY, verdict=verdict, message=_one_line(error.message),
+        file=where.file, line=where.line, column=where.column, help=error.help, source_line=error.source_line,
+    )
+
+
+def _internal(error: BaseException, path: str) -> Finding:
+    """A fault of this tool, in one line; PYPTO_VERIFY_TRACEBACK=1 shows the traceback on stderr."""
+    if os.environ.get("PYPTO_VERIFY_TRACEBACK") == "1":
+        traceback.print_exception(error, file=sys.stderr)
+    return Finding(
+        rule="INTERNAL", kind=Kind.LEGALITY, verdict=Verdict.ERROR, file=path,
+        message=f"internal error: {_one_line(f'{type(error).__name__}: {error}')}",
+        help="please report this file; PYPTO_VERIFY_TRACEBACK=1 shows where it happened",
+    )
+
+
+def _failed(path: str, failure: Failure) -> FileResult:
+    """The result of a file whose process gave none."""
+    if failure.timed_out:
+        rule, verdict, message, help = "TIMEOUT", Verdict.UNKNOWN, failure.reason, "give more time with --timeout"
+    else:
+        rule, verdict, message = "CRASH", Verdict.ERROR, f"the check of this file crashed: {failure.reason}"
+        help = "if the file's own code does not end the process, please report it"
+    return FileResult(path, findings=[Finding(rule, Kind.LEGALITY, verdict, message, path, help=help)])
+
+
+def _nothing_to_prove(name: str, path: str) -> Finding:
+    return Finding("EMPTY", Kind.LEGALITY, Verdict.UNKNOWN, f"{name} does nothing that a rule looks at", path,
+                   help="a kernel loads, computes and stores tiles")
+
+
+def _with_source(finding: Finding, path: str, lines: Sequence[str]) -> Finding:
+    """The finding with the text of its line, if it lies in this file."""
+    if finding.source_line or finding.file != path or not 0 < finding.line <= len(lines):
+        return finding
+    return replace(finding, source_line=lines[finding.line - 1])
+
+
+def _one_line(text: str, limit: int = 300) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

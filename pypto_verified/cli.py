@@ -1,0 +1,167 @@
+"""`pypto-verify`: the command line. Imports only argparse until it knows what to do, so that --help is instant."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from pypto_verified import __version__
+
+if TYPE_CHECKING:
+    from pypto_verified.report.model import Report
+
+USAGE_ERROR = 2
+INTERRUPTED = 130
+FORMATS = ("text", "json", "sarif", "html")
+
+EPILOG = """\
+exit code: 2 if any input is wrong (ERROR), else 1 if anything is REFUTED, else 3 if anything is UNKNOWN or VACUOUS,
+else 0
+a directory is searched at any depth for .pto files and for .py files that import pypto.language; names that start with
+a dot are skipped. PYPTO_VERIFY_TRACEBACK=1 shows the traceback of an internal error."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; the result is the process's exit code (VF-05)."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments and arguments[0] not in (*_COMMANDS, "-h", "--help", "--version"):
+        arguments.insert(0, "check")
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_usage(sys.stderr)
+        return USAGE_ERROR
+    try:
+        return _COMMANDS[options.command](options)
+    except KeyboardInterrupt:
+        print("pypto-verify: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stderr.close()
+        return USAGE_ERROR
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="pypto-verify", epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+        description="Prove PyPTO kernels and .pto modules right, or show the numbers that break them.",
+    )
+    parser.add_argument("--version", action="version", version=f"pypto-verify {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    _check_arguments(commands.add_parser("check", help="check kernels and modules (the default command)", epilog=EPILOG,
+                                         formatter_class=argparse.RawDescriptionHelpFormatter))
+    compile_ = commands.add_parser("compile", help="compile a kernel to .pto")
+    compile_.add_argument("kernel", metavar="KERNEL.py")
+    compile_.add_argument("-o", "--output", metavar="DIR", required=True)
+    compile_.add_argument("--target", choices=("a2a3", "a5"), default="a2a3")
+    compile_.add_argument("--memory-planner", choices=("PYPTO", "DSA_RP", "PTOAS"), default="PYPTO")
+    compile_.add_argument("--no-loc", action="store_true", help="leave the user's locations out")
+    rules = commands.add_parser("rules", help="list the rules, or explain one")
+    rules.add_argument("id", nargs="?", metavar="ID")
+    commands.add_parser("prove", help="prove the theorems behind the rules")
+    return parser
+
+
+def _check_arguments(check: argparse.ArgumentParser) -> None:
+    add = check.add_argument
+    add("paths", nargs="+", metavar="PATH", help="a kernel (.py), a module (.pto), or a directory of them")
+    add("--target", choices=("a2a3", "a5"), help="chip; wins over what a module says (default: a2a3)")
+    add("--level", type=int, choices=(2, 3), help="assembler level of .pto inputs (default: 3 if they have addresses)")
+    add("--format", choices=FORMATS, default="text", help="form of the report (default: text)")
+    add("-o", "--output", metavar="FILE", help="write the report to a file instead of the terminal")
+    add("--assume", action="append", default=[], metavar="EXPR", help='a fact to rely on, e.g. "M %% 16 == 0"')
+    add("--strict", action="store_true", help="take the stricter reading where sources contradict each other")
+    add("--timeout", type=_seconds, default=60.0, metavar="S", help="seconds per file, 0: no limit (default: 60)")
+    add("-j", "--jobs", type=_count, default=1, metavar="N", help="files checked at a time (default: 1)")
+    add("--no-simulate", action="store_true", help="do not replay refutations in the simulator")
+    add("--seed", type=int, default=0, metavar="N", help="seed of the solver (default: 0)")
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError("must be a number of seconds, 0 or more")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return value
+
+
+def _check(options: argparse.Namespace) -> int:
+    from pypto_verified.check import CheckOptions, check_paths
+    from pypto_verified.errors import InputError
+
+    try:
+        report = check_paths(options.paths, CheckOptions(
+            target=options.target, level=options.level, assume=tuple(options.assume), strict=options.strict,
+            timeout=options.timeout, jobs=options.jobs, simulate=not options.no_simulate, seed=options.seed,
+        ))
+    except InputError as error:
+        return _refuse(str(error))
+    return _show(report, options.format, options.output)
+
+
+def _show(report: Report, form: str, output: str | None) -> int:
+    """Print or write the report; the result is the run's exit code."""
+    from pypto_verified.report import render
+
+    if output is not None:
+        try:
+            render.write_atomically(output, render.render(report, form))
+        except OSError as error:
+            return _refuse(f"can't write {output}: {error.strerror or error}")
+    elif form == "text" and render.wants_colour(sys.stdout):
+        render.print_in_colour(report)
+    else:
+        sys.stdout.write(render.render(report, form))
+        sys.stdout.flush()
+    return report.exit_code()
+
+
+def _compile(options: argparse.Namespace) -> int:
+    from pypto_verified.compiler import BackendType, MemoryPlanner, compile_file
+    from pypto_verified.errors import PtoError
+
+    backend, planner = BackendType(options.target), MemoryPlanner(options.memory_planner)
+    try:
+        compile_file(options.kernel, options.output, backend, planner, not options.no_loc)
+    except PtoError as error:
+        return _refuse(f"{error}" + (f"\n  help: {error.help}" if error.help else ""))
+    except OSError as error:
+        return _refuse(f"can't write to {options.output}: {error.strerror or error}")
+    print(options.output)
+    return 0
+
+
+def _rules(options: argparse.Namespace) -> int:
+    from pypto_verified.report.catalogue import catalogue, explain
+    from verifiers import RULES
+
+    if options.id is None:
+        print(catalogue(RULES), end="")
+        return 0
+    found = [rule for rule in RULES if rule.id == options.id.upper()]
+    if not found:
+        return _refuse(f"no rule {options.id}; `pypto-verify rules` lists them")
+    print(explain(found[0]), end="")
+    return 0
+
+
+def _prove(options: argparse.Namespace) -> int:
+    return _refuse("prove: the theorems come in a later version")
+
+
+def _refuse(message: str) -> int:
+    print(f"pypto-verify: {message}", file=sys.stderr)
+    return USAGE_ERROR
+
+
+_COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
+    "check": _check, "compile": _compile, "rules": _rules, "prove": _prove,
+}

@@ -1,0 +1,164 @@
+"""The JSON form: the contract for other programs. Sorted and deterministic: the same input gives the same bytes.
+
+`to_json` writes it, `from_json` reads it back and refuses what does not follow the contract.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypedDict, cast, get_args, get_origin, get_type_hints, is_typeddict
+
+from pypto_verified.errors import InputError
+from pypto_verified.report.model import SCHEMA_VERSION, FileResult, Finding, FunctionResult, Report
+
+TOOL = "pypto-verify"
+
+
+class FindingJson(TypedDict):
+    """An obligation that was not proved; `line` and `column` count from 1, 0 is unknown."""
+
+    rule: str
+    kind: str
+    verdict: str
+    message: str
+    file: str
+    line: int
+    column: int
+    witness: dict[str, int]
+    needs: str
+    replay: str
+    help: str
+
+
+class FunctionJson(TypedDict):
+    """One kernel; `obligations` counts them by verdict in lower case."""
+
+    name: str
+    verdict: str
+    obligations: dict[str, int]
+    findings: list[FindingJson]
+
+
+class FileJson(TypedDict):
+    """One input. `findings` are those that belong to no function."""
+
+    path: str
+    sha256: str
+    verdict: str
+    functions: list[FunctionJson]
+    findings: list[FindingJson]
+    notes: list[str]
+
+
+class AssumptionJson(TypedDict):
+    """Something that the verdicts rest on."""
+
+    id: str
+    text: str
+
+
+class ReportJson(TypedDict):
+    """A run."""
+
+    schema_version: int
+    tool: str
+    versions: dict[str, str]
+    target: str
+    assumptions: list[AssumptionJson]
+    files: list[FileJson]
+
+
+def to_json(report: Report) -> str:
+    """The report's JSON text, ending in a newline."""
+    return dumps(as_dict(report))
+
+
+def dumps(report: ReportJson) -> str:
+    """The canonical text of a report."""
+    return json.dumps(report, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def from_json(text: str) -> ReportJson:
+    """Read a report. InputError if the text is not JSON, of another version or tool, or not of the contract's shape."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"not a JSON report: {error}") from error
+    if not isinstance(found, dict) or found.get("tool") != TOOL:
+        raise InputError(f"not a report of {TOOL}")
+    if found.get("schema_version") != SCHEMA_VERSION:
+        raise InputError(f"report of schema version {found.get('schema_version')}, this tool reads {SCHEMA_VERSION}")
+    _require(found, ReportJson, "report")
+    return cast(ReportJson, found)
+
+
+def _require(value: object, shape: Any, where: str) -> None:
+    """InputError unless `value` is of the type `shape` (a TypedDict, list[..], dict[str, ..] or a plain type)."""
+    if is_typeddict(shape):
+        fields = get_type_hints(shape)
+        if not isinstance(value, dict) or set(value) != set(fields):
+            raise InputError(f"{where} must have the fields {', '.join(sorted(fields))}")
+        for name, field in fields.items():
+            _require(value[name], field, f"{where}.{name}")
+        return
+    origin, arguments = get_origin(shape) or shape, get_args(shape)
+    if not isinstance(value, origin) or isinstance(value, bool):
+        raise InputError(f"{where} must be {shape}, not {type(value).__name__}")
+    if isinstance(value, list):
+        for index, item in enumerate(value):
+            _require(item, arguments[0], f"{where}[{index}]")
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            _require(item, arguments[1], f"{where}.{name}")
+
+
+def as_dict(report: Report) -> ReportJson:
+    """The report as plain data in the contract's shape."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "tool": TOOL,
+        "versions": report.versions,
+        "target": report.target,
+        "assumptions": [{"id": name, "text": text} for name, text in sorted(report.assumptions)],
+        "files": [_file(f) for f in sorted(report.files, key=lambda f: f.path)],
+    }
+
+
+def _file(file: FileResult) -> FileJson:
+    return {
+        "path": file.path,
+        "sha256": file.sha256,
+        "verdict": file.verdict.value,
+        "functions": [_function(f) for f in sorted(file.functions, key=lambda f: f.name)],
+        "findings": _findings(file.findings),
+        "notes": file.notes,
+    }
+
+
+def _function(function: FunctionResult) -> FunctionJson:
+    return {
+        "name": function.name,
+        "verdict": function.verdict.value,
+        "obligations": function.counts(),
+        "findings": _findings(function.findings),
+    }
+
+
+def _findings(findings: list[Finding]) -> list[FindingJson]:
+    return [_finding(f) for f in sorted(findings, key=lambda f: (f.file, f.line, f.column, f.rule, f.message))]
+
+
+def _finding(finding: Finding) -> FindingJson:
+    return {
+        "rule": finding.rule,
+        "kind": finding.kind.value,
+        "verdict": finding.verdict.value,
+        "message": finding.message,
+        "file": finding.file,
+        "line": finding.line,
+        "column": finding.column,
+        "witness": dict(finding.witness),
+        "needs": finding.needs,
+        "replay": finding.replay,
+        "help": finding.help,
+    }

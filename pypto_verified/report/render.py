@@ -1,0 +1,66 @@
+"""Chooses the form of a report, and writes files so that a reader never sees half of one."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from typing import TextIO
+
+from pypto_verified.report.model import Report
+
+
+def render(report: Report, form: str) -> str:
+    """The report as 'text', 'json', 'sarif' or 'html'. KeyError for any other form."""
+    if form == "text":
+        from pypto_verified.report.text import plain
+
+        return plain(report)
+    if form == "json":
+        from pypto_verified.report.json_form import to_json
+
+        return to_json(report)
+    if form == "sarif":
+        from pypto_verified.report.sarif import to_sarif
+
+        return to_sarif(report)
+    if form == "html":
+        from pypto_verified.report.html import to_html
+
+        return to_html(report)
+    raise KeyError(form)
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Whether the stream is a terminal and the user has not switched colours off (NO_COLOR)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def print_in_colour(report: Report) -> None:
+    """Print the text form to the terminal, coloured."""
+    from rich.console import Console
+
+    from pypto_verified.report.text import print_rich
+
+    print_rich(report, Console(highlight=False))
+
+
+def write_atomically(path: str, text: str) -> None:
+    """Write a file whole or not at all. OSError if its directory can't be written to."""
+    directory, name = os.path.split(os.path.abspath(path))
+    if os.path.isdir(path):
+        raise IsADirectoryError(21, "is a directory", path)
+    handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=directory)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

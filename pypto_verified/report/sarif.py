@@ -1,0 +1,86 @@
+"""The SARIF 2.1.0 form, for code scanning services and editors.
+
+REFUTED and ERROR are failures (level `error`), UNKNOWN and VACUOUS are `open` questions; what is proved gives no
+result.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pypto_verified.report.json_form import TOOL
+from pypto_verified.report.model import FileResult, Finding, Report, Verdict
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+_FAILURES = (Verdict.REFUTED, Verdict.ERROR)
+
+
+def to_sarif(report: Report) -> str:
+    """The report's SARIF text, ending in a newline. Deterministic."""
+    findings = [(file, finding) for file in report.files for finding in _findings(file)]
+    run = {
+        "tool": {"driver": {
+            "name": TOOL,
+            "version": report.versions.get("pypto-verified", ""),
+            "rules": [{"id": rule} for rule in sorted({finding.rule for _, finding in findings})],
+        }},
+        "artifacts": [_artifact(file) for file in report.files],
+        "results": [_result(file, finding) for file, finding in findings],
+        "invocations": [{"executionSuccessful": report.exit_code() != 2, "exitCode": report.exit_code()}],
+        "columnKind": "unicodeCodePoints",
+        "properties": {"target": report.target, "versions": report.versions, "assumptions": dict(report.assumptions)},
+    }
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, sort_keys=True) + "\n"
+
+
+def _findings(file: FileResult) -> list[Finding]:
+    return [*file.findings, *(finding for function in file.functions for finding in function.findings)]
+
+
+def _artifact(file: FileResult) -> dict[str, Any]:
+    hashes = {"hashes": {"sha-256": file.sha256}} if file.sha256 else {}
+    return {"location": {"uri": _uri(file.path)}, **hashes}
+
+
+def _result(file: FileResult, finding: Finding) -> dict[str, Any]:
+    failure = finding.verdict in _FAILURES
+    details = {
+        "verdict": finding.verdict.value, "kind": finding.kind.value, "witness": dict(finding.witness),
+        "needs": finding.needs, "replay": finding.replay,
+    }
+    return {
+        "ruleId": finding.rule,
+        "kind": "fail" if failure else "open",
+        "level": "error" if failure else "none",
+        "message": {"text": _message(finding)},
+        "locations": [{"physicalLocation": _place(file, finding)}],
+        "properties": {name: value for name, value in details.items() if value},
+    }
+
+
+def _message(finding: Finding) -> str:
+    numbers = ", ".join(f"{name} = {value}" for name, value in finding.witness)
+    extra = [f"({numbers})"] if numbers else []
+    if finding.needs:
+        extra.append(f"Needs: {finding.needs}.")
+    if finding.help:
+        extra.append(f"Help: {finding.help}")
+    return " ".join([finding.message, *extra])
+
+
+def _place(file: FileResult, finding: Finding) -> dict[str, Any]:
+    place: dict[str, Any] = {"artifactLocation": {"uri": _uri(finding.file or file.path)}}
+    if finding.line:
+        column = {"startColumn": finding.column} if finding.column else {}
+        snippet = {"snippet": {"text": finding.source_line}} if finding.source_line else {}
+        place["region"] = {"startLine": finding.line, **column, **snippet}
+    return place
+
+
+def _uri(path: str) -> str:
+    """A path as a relative or absolute URI reference."""
+    from urllib.parse import quote
+
+    return quote(path.replace("\\", "/"))

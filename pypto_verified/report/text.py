@@ -1,0 +1,124 @@
+"""The report for a terminal or a log: verdict lines, then each finding with its source line, numbers and what to do.
+
+Lines are built once as (style, text) segments; `plain` joins them, `print_rich` colours them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeAlias
+
+from pypto_verified.report.model import SEVERITY, FileResult, Finding, FunctionResult, Report, Verdict
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Line: TypeAlias = list[tuple[str, str]]
+
+_STYLE = {
+    Verdict.PROVED: "green", Verdict.REFUTED: "bold red", Verdict.VACUOUS: "yellow", Verdict.UNKNOWN: "yellow",
+    Verdict.ERROR: "bold red",
+}
+_WIDTH = max(len(v.value) for v in Verdict)
+
+
+def plain(report: Report) -> str:
+    """The report as text without colours, ending in a newline."""
+    return "".join("".join(text for _, text in line) + "\n" for line in lines(report))
+
+
+def print_rich(report: Report, console: Console) -> None:
+    """Print the report with colours."""
+    from rich.text import Text
+
+    for line in lines(report):
+        console.print(Text.assemble(*((text, style) for style, text in line)), soft_wrap=True)
+
+
+def lines(report: Report) -> Iterator[Line]:
+    """All lines of the report."""
+    for file in report.files:
+        yield from _file(file)
+    if report.assumptions:
+        yield []
+        yield [("bold", "assumptions used")]
+        width = max(len(name) for name, _ in report.assumptions)
+        yield from ([("", f"  {name:<{width}}  {text}")] for name, text in report.assumptions)
+    yield []
+    yield _summary(report)
+
+
+def _file(file: FileResult) -> Iterator[Line]:
+    if not file.functions:
+        yield _verdict(file.verdict, file.path, "")
+    for function in file.functions:
+        yield _verdict(function.verdict, f"{file.path}: {function.name}", _counts(function))
+    for finding in (*file.findings, *(f for function in file.functions for f in function.findings)):
+        yield []
+        yield from _finding(finding, file.path)
+    for note in file.notes:
+        yield [("dim", f"{'note':<{_WIDTH}}  {file.path}: {note}")]
+
+
+def _verdict(verdict: Verdict, what: str, counts: str) -> Line:
+    start: Line = [(_STYLE[verdict], f"{verdict.value:<{_WIDTH}}"), ("", f"  {what}")]
+    return [*start, ("dim", f"  ({counts})")] if counts else start
+
+
+def _counts(function: FunctionResult) -> str:
+    counts = function.counts()
+    names = [v.value.lower() for v in reversed(SEVERITY)]
+    return ", ".join(f"{counts[name]} {name}" for name in names if counts[name])
+
+
+def _finding(finding: Finding, path: str) -> Iterator[Line]:
+    where = location(finding) or path
+    yield [("bold", f"  {where}: "), (_STYLE[finding.verdict], f"{finding.verdict.value} {finding.rule}"),
+           ("dim", f" ({finding.kind.value})")]
+    if finding.source_line:
+        number = str(finding.line)
+        yield [("dim", f"  {number} | "), ("", finding.source_line.rstrip())]
+        if finding.column:
+            yield [("dim", f"  {' ' * len(number)} | "), (_STYLE[finding.verdict], _caret(finding))]
+    yield [("", f"    {finding.message}")]
+    if finding.witness:
+        yield _item("numbers", ", ".join(f"{name} = {value}" for name, value in finding.witness))
+    if finding.needs:
+        yield _item("needs", f'{finding.needs}    (if that always holds: --assume "{finding.needs}")')
+    if finding.replay:
+        yield _item("replay", finding.replay)
+    if finding.help:
+        yield _item("help", finding.help)
+
+
+def _item(name: str, text: str) -> Line:
+    return [("cyan", f"    {name}: "), ("", text)]
+
+
+def _caret(finding: Finding) -> str:
+    """Blanks (and the tabs of the source line) up to the column, then a caret."""
+    before = finding.source_line[: finding.column - 1]
+    return "".join("\t" if c == "\t" else " " for c in before).ljust(finding.column - 1) + "^"
+
+
+def location(finding: Finding) -> str:
+    """`file:line:column` as far as known."""
+    parts = [finding.file, *(str(n) for n in (finding.line, finding.column) if n)]
+    return ":".join(parts) if finding.file else ""
+
+
+def _summary(report: Report) -> Line:
+    kernels = [function for file in report.files for function in file.functions]
+    verdicts = Counter(f.verdict for f in kernels)
+    verdicts.update(f.verdict for f in report.files if not f.functions)
+    proved = sum(f.counts()["proved"] for f in kernels)
+    total = sum(sum(f.counts().values()) for f in kernels)
+    found = ", ".join(f"{verdicts[v]} {v.value}" for v in reversed(SEVERITY) if verdicts[v])
+    size = f"{_number(len(report.files), 'file')}, {_number(len(kernels), 'kernel')}"
+    obligations = f"; {proved} of {_number(total, 'obligation')} proved"
+    return [("bold", f"{size} for {report.target}: {found}"), ("dim", obligations)]
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

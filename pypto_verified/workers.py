@@ -1,0 +1,117 @@
+"""One process a file: a file that hangs or takes its process down does not touch the others."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import ForkContext, ForkProcess, SpawnContext, SpawnProcess
+from typing import Generic, TypeVar
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an item has no result: it ran out of time, or its process ended without one."""
+
+    timed_out: bool
+    reason: str
+
+
+@dataclass(slots=True)
+class _Job:
+    index: int
+    process: ForkProcess | SpawnProcess
+    deadline: float
+
+
+class Workers(Generic[Item, Result]):
+    """Runs `work` on items, each in its own process, at most `jobs` at a time, `timeout` seconds each (0: no limit).
+
+    Processes are forked where the platform can, so what the parent has imported costs them nothing.
+    """
+
+    def __init__(self, work: Callable[[Item], Result], jobs: int, timeout: float) -> None:
+        self.work = work
+        self.jobs = max(1, jobs)
+        self.timeout = timeout
+        can_fork = "fork" in multiprocessing.get_all_start_methods()
+        self._context: ForkContext | SpawnContext = (
+            multiprocessing.get_context("fork") if can_fork else multiprocessing.get_context("spawn")
+        )
+        self._running: dict[Connection, _Job] = {}
+
+    def run(self, items: Sequence[Item]) -> list[Result | Failure]:
+        """One result or failure per item, in the order of the items."""
+        found: dict[int, Result | Failure] = {}
+        waiting = list(enumerate(items))[::-1]
+        try:
+            while waiting or self._running:
+                while waiting and len(self._running) < self.jobs:
+                    self._start(*waiting.pop())
+                for connection in wait(list(self._running), self._patience()):
+                    assert isinstance(connection, Connection)
+                    found[self._running[connection].index] = self._collect(connection)
+                for connection in [c for c, job in self._running.items() if job.deadline <= time.monotonic()]:
+                    index = self._stop(connection).index
+                    found[index] = Failure(True, f"no verdict within {self.timeout:g} s")
+        finally:
+            for connection in list(self._running):
+                self._stop(connection)
+        return [found[index] for index in range(len(items))]
+
+    def _start(self, index: int, item: Item) -> None:
+        receiver, sender = self._context.Pipe(duplex=False)
+        process = self._context.Process(target=_child, args=(self.work, item, sender), daemon=True)
+        process.start()
+        sender.close()
+        deadline = time.monotonic() + self.timeout if self.timeout else float("inf")
+        self._running[receiver] = _Job(index, process, deadline)
+
+    def _patience(self) -> float | None:
+        """Seconds until the next deadline; None is for ever."""
+        nearest = min(job.deadline for job in self._running.values())
+        return None if nearest == float("inf") else max(0.0, nearest - time.monotonic())
+
+    def _collect(self, connection: Connection) -> Result | Failure:
+        try:
+            result: Result = connection.recv()
+        except EOFError:
+            process = self._running[connection].process
+            process.join()
+            return Failure(False, f"its process {_ending(process.exitcode or 0)}")
+        finally:
+            self._stop(connection)
+        return result
+
+    def _stop(self, connection: Connection) -> _Job:
+        job = self._running.pop(connection)
+        connection.close()
+        job.process.kill()
+        job.process.join()
+        return job
+
+
+def _ending(code: int) -> str:
+    if code >= 0:
+        return f"ended with exit code {code} before a verdict"
+    try:
+        return f"died of {signal.Signals(-code).name}"
+    except ValueError:
+        return f"died of signal {-code}"
+
+
+def _child(work: Callable[[Item], Result], item: Item, sender: Connection) -> None:
+    """The user's module runs in here: it gets no input, and what it prints goes to stderr, never into a report."""
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    sys.stdout.flush()
+    os.dup2(2, 1)
+    sender.send(work(item))
+    sender.close()
