@@ -1,0 +1,142 @@
+"""Where ops are put: the current block, the current location, unique SSA names, and the pool of constants."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from struct import pack
+
+from pypto_verified.dtypes import DType
+from pypto_verified.errors import NOWHERE, Location
+from pypto_verified.ir.expr import Span
+from pypto_verified.pto.module import AttrValue, Block, Op, Value
+from pypto_verified.pto.types import ScalarType, Type
+
+# Names that the generator itself hands out; a kernel's own name of this form gets a suffix (CG-16).
+_RESERVED = re.compile(r"arg\d+|c(n?\d+|true|false)_\w+|cst(_\d+)?|__pypto_\w*|\d+")
+
+
+def location_of(span: Span) -> Location:
+    """The user's place, or NOWHERE for a span without a file or a line (CG-17)."""
+    return Location(span.file, span.line, span.column) if span.file and span.line else NOWHERE
+
+
+class Names:
+    """Unique SSA names of one function: a source name where there is one, else 0, 1, 2, ..."""
+
+    def __init__(self) -> None:
+        self._used: set[str] = set()
+        self._next = 0
+
+    def fresh(self, hint: str) -> str:
+        """A name like `hint`; an empty hint gives the next number."""
+        if not hint:
+            self._next += 1
+            return str(self._next - 1)
+        name = re.sub(r"\W", "_", hint, flags=re.ASCII)
+        if _RESERVED.fullmatch(name) or name[0].isdigit():
+            name = f"v_{name}"
+        unique, n = name, 0
+        while unique in self._used:
+            n += 1
+            unique = f"{name}_{n}"
+        self._used.add(unique)
+        return unique
+
+
+class Constants:
+    """The constants of one function, one op per value and type, at the head of its body (CG-02).
+
+    Order: addresses, then what tensor views need, then the rest; each by first use.
+    """
+
+    ADDRESS, VIEW, BODY = range(3)
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[bytes | int, DType], Value] = {}
+        self._section: dict[tuple[bytes | int, DType], int] = {}
+        self._payload: dict[tuple[bytes | int, DType], int | float | bool] = {}
+        self._floats = 0
+
+    def take(self, value: int | float | bool, dtype: DType, section: int = BODY) -> Value:
+        """The constant `value`; `dtype` is signless, an index, i1 or a float."""
+        payload: int | float | bool = float(value) if dtype.is_float else int(value)
+        # Zeros of both signs and NaNs are different constants, so floats are keyed by their bits.
+        key = (pack("<d", payload) if dtype.is_float else int(payload), dtype)
+        found = self._found.get(key)
+        if found is None:
+            found = Value(self._name(payload, dtype), ScalarType(dtype))
+            self._found[key] = found
+            self._section[key] = section
+            self._payload[key] = bool(value) if dtype.kind == "bool" else payload
+        self._section[key] = min(self._section[key], section)
+        return found
+
+    def _name(self, value: int | float, dtype: DType) -> str:
+        if dtype.is_float:
+            self._floats += 1
+            return "cst" if self._floats == 1 else f"cst_{self._floats - 1}"
+        sign = "n" if value < 0 else ""
+        return f"c{sign}{abs(int(value))}_{dtype.pto}"
+
+    def ops(self) -> list[Op]:
+        """The `arith.constant` ops, without locations: a constant has many users (CG-17)."""
+        keys = sorted(self._found, key=lambda k: self._section[k])
+        return [Op("arith.constant", attrs={"value": self._payload[k]}, results=(self._found[k],)) for k in keys]
+
+
+class Builder:
+    """Appends ops to the current block at the current location."""
+
+    def __init__(self, located: bool) -> None:
+        self.names = Names()
+        self.constants = Constants()
+        self.section = Constants.BODY
+        self.ops: list[Op] = []
+        self._located = located
+        self._loc = NOWHERE
+
+    def constant(self, value: int | float | bool, dtype: DType) -> Value:
+        """A pooled constant, in the section that is being built."""
+        return self.constants.take(value, dtype, self.section)
+
+    def emit(
+        self,
+        name: str,
+        args: Mapping[str, tuple[Value, ...]],
+        attrs: dict[str, AttrValue] | None = None,
+        result: Type | None = None,
+        hint: str = "",
+    ) -> Op:
+        """Append an op; `result` is the type of its one result, named after `hint`."""
+        results = (Value(self.names.fresh(hint), result),) if result is not None else ()
+        op = Op(name, dict(args), attrs, results, loc=self._loc)
+        self.ops.append(op)
+        return op
+
+    def structure(self, op: Op) -> Op:
+        """Append a control op; those carry no location (CG-17)."""
+        self.ops.append(op)
+        return op
+
+    @contextmanager
+    def at(self, span: Span) -> Iterator[None]:
+        """Ops made inside belong to `span`."""
+        outer = self._loc
+        self._loc = location_of(span) if self._located else NOWHERE
+        try:
+            yield
+        finally:
+            self._loc = outer
+
+    @contextmanager
+    def block(self, *args: Value) -> Iterator[Block]:
+        """Ops made inside go to the block that this yields."""
+        outer = self.ops
+        inner = Block(list(args), [])
+        self.ops = inner.ops
+        try:
+            yield inner
+        finally:
+            self.ops = outer

@@ -1,0 +1,306 @@
+"""The state of one function while it is generated: what each variable is bound to, and the tiles it allocates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pypto_verified.codegen.boxes import check_tile
+from pypto_verified.codegen.builder import Builder, Constants
+from pypto_verified.codegen.errors import refuse
+from pypto_verified.codegen.expr import ScalarEmitter
+from pypto_verified.codegen.types import partition_type, static_dim, tensor_view_type, tile_buf_type
+from pypto_verified.dtypes import INDEX, INT32, INT64, DType
+from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, MakeTuple, Span, Var
+from pypto_verified.ir.stmt import Function, Param
+from pypto_verified.ir.types import Dim, MemRef, TensorType, TileType
+from pypto_verified.layouts import TensorLayout
+from pypto_verified.pto.module import AttrValue, Block, EnumAttr, Op, Value
+from pypto_verified.pto.types import ScalarType, TileBufType
+
+
+@dataclass(slots=True)
+class Handle:
+    """An SSA value that names a tile. `made_by`: 'alloc' owns its valid extents (they are operands), 'subview' and
+    'treshape' have them in their type; recorded where the op is emitted, because the types can look alike (CG-14).
+    `extents`: the valid extents it has now. `depth`: how many blocks enclose it."""
+
+    value: Value
+    made_by: Literal["alloc", "subview", "treshape"]
+    extents: tuple[Dim, ...]
+    depth: int
+
+    @property
+    def owns(self) -> bool:
+        return self.made_by == "alloc"
+
+    @property
+    def type(self) -> TileBufType:
+        assert isinstance(self.value.type, TileBufType)
+        return self.value.type
+
+
+@dataclass(slots=True)
+class Tensor:
+    """A tensor parameter: its pointer, and its view once something uses it."""
+
+    param: Param
+    pointer: Value
+    view: Value | None = None
+
+    @property
+    def type(self) -> TensorType:
+        assert isinstance(self.param.var.type, TensorType)
+        return self.param.var.type
+
+
+HIDDEN = ("block_idx", "block_num", "subblock_idx")
+"""The block identity arguments, in the order of the signature."""
+
+
+@dataclass(slots=True)
+class Kernel:
+    """One function being generated. Emitters read operands through it and bind results to it."""
+
+    function: Function
+    target: str
+    builder: Builder
+    addresses: bool
+    scalars: ScalarEmitter = field(init=False)
+    tiles: dict[str, Handle] = field(default_factory=dict)
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    values: dict[str, Value] = field(default_factory=dict)
+    hidden: dict[str, Value] = field(default_factory=dict)
+    allocated: dict[tuple[str, object, TileBufType], Handle] = field(default_factory=dict)
+    depth: int = 0
+    span: Span = field(default_factory=Span)
+
+    def __post_init__(self) -> None:
+        self.scalars = ScalarEmitter(self.builder, self._scalar_value)
+
+    def _scalar_value(self, var: Var) -> Value:
+        found = self.values.get(var.name)
+        if found is None:
+            refuse(f"'{var.name}' is used where it has no value", self.span, "define it on every path before this line")
+        return found
+
+    @contextmanager
+    def block(self, *args: Value) -> Iterator[Block]:
+        """Generate into a nested block; tiles allocated there are not reused after it."""
+        outer = dict(self.allocated)
+        self.depth += 1
+        with self.builder.block(*args) as inner:
+            yield inner
+        self.depth -= 1
+        self.allocated = outer
+
+    @contextmanager
+    def at_call(self, call: Call) -> Iterator[None]:
+        """Ops and errors belong to the call itself, if its span lies inside the statement's. (A pass that makes up a
+        call may give it the span of the whole function; then the statement's span is the better one.) CG-17."""
+        outer = self.span
+        self.span = call.span if call.span.line and outer.contains(call.span) else outer
+        with self.builder.at(self.span):
+            yield
+        self.span = outer
+
+    # Operands
+
+    def scalar(self, expr: Expr, dtype: DType | None = None, hint: str = "") -> Value:
+        """A scalar operand, signless."""
+        self.scalars.span = self.span
+        return self.scalars.value(expr, dtype, hint)
+
+    def element(self, expr: Expr, dtype: DType) -> Value:
+        """A scalar operand of exactly the element type `dtype`."""
+        return self.scalars.exactly(self.scalar(expr, dtype), dtype)
+
+    def index(self, dim: Dim) -> Value:
+        """A size or an offset, as an index."""
+        return self.builder.constant(dim, INDEX) if isinstance(dim, int) else self.scalar(dim, INDEX)
+
+    def indices(self, dims: tuple[Dim, ...]) -> tuple[Value, ...]:
+        """Several sizes or offsets."""
+        return tuple(self.index(d) for d in dims)
+
+    def handle(self, expr: Expr) -> Handle:
+        """The tile that a variable names now, with the valid extents that the variable's type declares."""
+        if not isinstance(expr, Var) or expr.name not in self.tiles:
+            refuse(f"{_named(expr)} is not a tile with a value here", self.span, "pass a tile variable")
+        handle = self.tiles[expr.name]
+        assert isinstance(expr.type, TileType)
+        if handle.owns and not same_extents(handle.extents, expr.type.valid_shape):
+            self.narrow(handle, expr.type.valid_shape)
+        return handle
+
+    def tile(self, expr: Expr) -> Value:
+        """A tile operand."""
+        return self.handle(expr).value
+
+    def tensor(self, expr: Expr) -> Tensor:
+        """The parameter that a tensor variable stands for: stores hand their tensor on."""
+        if not isinstance(expr, Var) or expr.name not in self.tensors:
+            refuse(f"{_named(expr)} is not a tensor parameter", self.span, "pass a tensor parameter of the kernel")
+        return self.tensors[expr.name]
+
+    # Results
+
+    def emit(
+        self, name: str, args: Mapping[str, tuple[Value, ...]], attrs: dict[str, AttrValue] | None = None
+    ) -> Op:
+        """An op without a result."""
+        return self.builder.emit(name, args, attrs)
+
+    def alloc(self, var: Var, span: Span | None = None) -> Value:
+        """Declare the tile that `var` names: one alloc per variable, at its definition (CG-07)."""
+        tile = self.tile_type(var)
+        check_tile(var.name, tile, span or self.span)
+        type_ = tile_buf_type(tile)
+        key = (tile.memref.base if tile.memref else var.name, tile.memref and tile.memref.offset, type_)
+        if not self.addresses and key in self.allocated:
+            # Without addresses only the handle itself can say that two variables share a buffer.
+            handle = self.allocated[key]
+            self.tiles[var.name] = handle
+            return self.tile(var)
+        args: dict[str, tuple[Value, ...]] = {}
+        if self.addresses:
+            args["addr"] = (self._address(var.name, tile.memref),)
+        rows, cols = tile.valid_shape if len(tile.valid_shape) == 2 else (1, *tile.valid_shape)
+        args["valid_row"], args["valid_col"] = (self.index(rows),), (self.index(cols),)
+        with self.builder.at(span or self.span):
+            op = self.builder.emit("pto.alloc_tile", args, None, type_, var.name)
+        handle = Handle(op.result, "alloc", tile.valid_shape, self.depth)
+        self.tiles[var.name] = self.allocated[key] = handle
+        return op.result
+
+    def _address(self, name: str, memref: MemRef | None) -> Value:
+        if memref is None or memref.offset is None:
+            refuse(f"tile '{name}' has no address", self.span, "run the memory passes before code generation")
+        offset = memref.offset
+        if memref.slots > 1 and isinstance(offset, int) and static_dim(memref.slot) != 0:
+            slot = Const(memref.slot) if isinstance(memref.slot, int) else memref.slot
+            step = Binary(BinaryOp.MUL, slot, Const(memref.size), INDEX)
+            offset = Binary(BinaryOp.ADD, Const(offset), step, INDEX)
+        fixed = static_dim(offset)
+        if fixed is not None:
+            return self.builder.constants.take(fixed, INT64, Constants.ADDRESS)
+        assert not isinstance(offset, int)
+        return self.scalar(offset, INT64)
+
+    def view(self, var: Var, value: Value, made_by: Literal["subview", "treshape"]) -> None:
+        """Bind `var` to a view of another tile."""
+        self.tiles[var.name] = Handle(value, made_by, self.tile_type(var).valid_shape, self.depth)
+
+    def narrow(self, handle: Handle, extents: tuple[Dim, ...]) -> None:
+        """Set the valid extents of an owning handle (CG-14)."""
+        if handle.depth < self.depth:
+            refuse(
+                f"tile '{handle.value.name}' of an outer block would get other valid extents for all later turns",
+                self.span, "call set_validshape in the block that makes the tile, or on a copy made inside this block",
+            )
+        rows, cols = self.indices(extents)
+        self.emit("pto.set_validshape", {"source": (handle.value,), "valid_row": (rows,), "valid_col": (cols,)})
+        handle.extents = extents
+
+    def tile_type(self, var: Var) -> TileType:
+        """The tile type of a variable that must be a tile."""
+        if not isinstance(var.type, TileType):
+            refuse(f"'{var.name}' is not a tile", self.span, "assign the op to a tile variable")
+        return var.type
+
+    # Global memory
+
+    def window(self, expr: Expr, offsets: tuple[Dim, ...], sizes: tuple[Dim, ...]) -> Value:
+        """A `pto.partition_view` of a tensor. Offsets are taken as they are: an offset that could be negative is the
+        verifier's business (CG-06); the real compiler would silently read from row 0."""
+        tensor = self.tensor(expr)
+        args = {
+            "source": (self.view_of(tensor),), "offsets": self.indices(offsets), "sizes": self.indices(sizes),
+        }
+        type_ = partition_type(sizes, tensor.type.dtype)
+        return self.builder.emit("pto.partition_view", args, None, type_, f"{tensor.param.var.name}_pview").result
+
+    def view_of(self, tensor: Tensor) -> Value:
+        """The view of a tensor parameter; asking for it is what makes it exist (CG-03)."""
+        if tensor.view is None:
+            name = self.builder.names.fresh(f"{tensor.param.var.name}_view")
+            tensor.view = Value(name, tensor_view_type(tensor.type))
+        return tensor.view
+
+    def block_identity(self, which: str) -> Value:
+        """A hidden i32 argument, which exists from now on."""
+        if which not in self.hidden:
+            self.hidden[which] = Value(f"__pypto_spmd_{which}", ScalarType(INT32))
+        return self.hidden[which]
+
+    def make_views(self) -> None:
+        """Emit the `pto.make_tensor_view` of every parameter that the body used, in parameter order."""
+        self.builder.section = Constants.VIEW
+        for param in self.function.params:
+            tensor = self.tensors.get(param.var.name)
+            if tensor is None or tensor.view is None:
+                continue
+            self.span = param.span
+            with self.builder.at(param.span):
+                shape, strides, layout = tensor_layout(tensor.type)
+                args = {"ptr": (tensor.pointer,), "shape": self.indices(shape), "strides": self.indices(strides)}
+                op = self.builder.emit("pto.make_tensor_view", args, {"layout": EnumAttr("layout", layout.value)})
+                op.results = (tensor.view,)
+        self.builder.section = Constants.BODY
+
+
+def tensor_layout(tensor: TensorType) -> tuple[tuple[Dim, ...], tuple[Dim, ...], TensorLayout]:
+    """Shape, strides and layout of a tensor's view (CG-05). Strides in elements: as the IR gives them, else packed.
+
+    A constant last dimension of 1 is DN with strides [..., 1, M]: the assembler reads [M, 1] / [1, 1] as DN anyway.
+    A DN tensor keeps its logical shape here; whether to swap it is a pass's business.
+    """
+    shape, view = tensor.shape, tensor.view
+    rank = len(shape)
+    if rank >= 2 and static_dim(shape[-1]) == 1 and view.layout in (TensorLayout.ND, TensorLayout.DN):
+        return shape, _packed(shape, TensorLayout.DN), TensorLayout.DN
+    return shape, view.stride or _packed(shape, view.layout), view.layout
+
+
+def _packed(shape: tuple[Dim, ...], layout: TensorLayout) -> tuple[Dim, ...]:
+    strides: list[Dim] = []
+    step: Dim = 1
+    for dim in reversed(shape):
+        strides.append(step)
+        step = _times(dim, step)
+    strides.reverse()
+    if layout is TensorLayout.DN and len(shape) >= 2:
+        strides[-2:] = [1, shape[-2]]
+    return tuple(strides)
+
+
+def _times(a: Dim, b: Dim) -> Dim:
+    x, y = static_dim(a), static_dim(b)
+    if x is not None and y is not None:
+        return x * y
+    if y == 1:
+        return a
+    left = Const(a) if isinstance(a, int) else a
+    right = Const(b) if isinstance(b, int) else b
+    return Binary(BinaryOp.MUL, left, right, INDEX)
+
+
+def same_extents(a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
+    """Whether two valid shapes are the same expressions."""
+    return len(a) == len(b) and all(
+        x == y or (static_dim(x) is not None and static_dim(x) == static_dim(y)) for x, y in zip(a, b, strict=True)
+    )
+
+
+def items(expr: Expr, span: Span) -> tuple[Expr, ...]:
+    """The items of a literal tuple operand."""
+    if not isinstance(expr, MakeTuple):
+        refuse("offsets and shapes must be written as a list", span, "write the list in the call")
+    return expr.items
+
+
+def _named(expr: Expr) -> str:
+    return f"'{expr.name}'" if isinstance(expr, Var) else "this operand"
+
