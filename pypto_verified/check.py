@@ -152,7 +152,7 @@ def _check_function(function: Function, chip: Target, path: str, options: CheckO
 
     try:
         artifact = compile_function(function, chip)
-        return _verify(artifact.module, chip, replace(options, level=3))
+        return verify_module(artifact.module, chip, replace(options, level=3))
     except PtoError as error:
         return [FunctionResult(function.name, findings=[error_finding(error, path)])]
     except Exception as error:
@@ -171,10 +171,11 @@ def _check_pto(source: Source, result: FileResult, options: CheckOptions) -> Non
         result.notes.append(f"the module is for {declared}; checked for {options.target} as --target says")
     if not any(func.body for func in module.funcs):
         raise InputError("no function with a body in this module", Location(source.path))
-    result.functions.extend(_verify(module, chip, options))
+    result.functions.extend(verify_module(module, chip, options))
 
 
-def _verify(module: Module, chip: Target, options: CheckOptions) -> list[FunctionResult]:
+def verify_module(module: Module, chip: Target, options: CheckOptions) -> list[FunctionResult]:
+    """The verdicts on a module's functions."""
     from verifiers import Options, verify
 
     return verify(module, chip, Options(assume=options.assume, strict=options.strict, seed=options.seed))

@@ -50,38 +50,38 @@ def lines(report: Report) -> Iterator[Line]:
 
 
 def _file(file: FileResult) -> Iterator[Line]:
-    if not file.functions:
-        yield _verdict(file.verdict, file.path, "")
     for function in file.functions:
         yield _verdict(function.verdict, f"{file.path}: {function.name}", _counts(function))
-    for finding in (*file.findings, *(f for function in file.functions for f in function.findings)):
+    for finding in file.findings:
+        yield from _finding(finding, file.path)
+    for finding in (f for function in file.functions for f in function.findings):
         yield []
         yield from _finding(finding, file.path)
+    if any(function.findings for function in file.functions):
+        yield []
     for note in file.notes:
         yield [("dim", f"{'note':<{_WIDTH}}  {file.path}: {note}")]
 
 
 def _verdict(verdict: Verdict, what: str, counts: str) -> Line:
-    start: Line = [(_STYLE[verdict], f"{verdict.value:<{_WIDTH}}"), ("", f"  {what}")]
-    return [*start, ("dim", f"  ({counts})")] if counts else start
+    return [(_STYLE[verdict], f"{verdict.value:<{_WIDTH}}"), ("", f"  {what}"), ("dim", f"  ({counts})")]
 
 
 def _counts(function: FunctionResult) -> str:
     counts = function.counts()
     names = [v.value.lower() for v in reversed(SEVERITY)]
-    return ", ".join(f"{counts[name]} {name}" for name in names if counts[name])
+    return ", ".join(f"{counts[name]} {name}" for name in names if counts[name]) or "nothing to prove"
 
 
 def _finding(finding: Finding, path: str) -> Iterator[Line]:
     where = location(finding) or path
-    yield [("bold", f"  {where}: "), (_STYLE[finding.verdict], f"{finding.verdict.value} {finding.rule}"),
-           ("dim", f" ({finding.kind.value})")]
+    yield [("bold", f"{where}: "), (_STYLE[finding.verdict], f"{finding.verdict.value} {finding.rule}: "),
+           ("", finding.message)]
     if finding.source_line:
         number = str(finding.line)
         yield [("dim", f"  {number} | "), ("", finding.source_line.rstrip())]
         if finding.column:
             yield [("dim", f"  {' ' * len(number)} | "), (_STYLE[finding.verdict], _caret(finding))]
-    yield [("", f"    {finding.message}")]
     if finding.witness:
         yield _item("numbers", ", ".join(f"{name} = {value}" for name, value in finding.witness))
     if finding.needs:
