@@ -1,0 +1,98 @@
+"""The import world of a running kernel file: `pypto` is ours, sibling modules are real, absent modules are stubs."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.abc import Loader
+from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
+
+from pypto_verified.language.markers import Recorder
+from pypto_verified.language.namespace import compiler_modules, distributed_module, language_module
+from pypto_verified.language.stubs import StubModule
+
+# Large frameworks that kernels never compute with: stubbed even where they are installed, so that a file loads the same
+# everywhere and fast.
+_ALWAYS_STUBBED = frozenset({"torch", "torch_npu", "pytest", "pypto", "simpler"})
+_ANCESTORS = 6
+
+
+class _Loader(Loader):
+    """Makes stub modules."""
+
+    def create_module(self, spec: ModuleSpec) -> types.ModuleType:
+        return StubModule(spec.name)
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """A stub has no code."""
+
+
+class _Finder:
+    """Asked before the others for stubbed frameworks, and after them (as `fallback`) for everything else."""
+
+    def __init__(self, folders: list[str], fallback: bool) -> None:
+        self._folders = folders
+        self._fallback = fallback
+        self._busy = False
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
+    ) -> ModuleSpec | None:
+        root = name.partition(".")[0]
+        if not self._fallback:
+            return _stub_spec(name) if root in _ALWAYS_STUBBED else None
+        if path is None:
+            for folder in self._folders:
+                spec = PathFinder.find_spec(name, [folder])
+                if spec is not None:
+                    return spec
+        return _stub_spec(name)
+
+
+def _stub_spec(name: str) -> ModuleSpec:
+    return ModuleSpec(name, _Loader(), is_package=True)
+
+
+def _ancestors(folder: Path) -> list[str]:
+    """The folder and those above it, up to the root of its project."""
+    found: list[str] = []
+    for candidate in [folder, *folder.parents][:_ANCESTORS]:
+        found.append(str(candidate))
+        if (candidate / ".git").exists() or (candidate / "pyproject.toml").exists():
+            break
+    return found
+
+
+@contextmanager
+def kernel_imports(folder: Path, public: Mapping[str, object]) -> Iterator[Recorder]:
+    """Bind `pypto` while a kernel file of `folder` runs; `sys.modules`, `sys.path` and the finders are restored after,
+    also on an error. Yields what the decorators record."""
+    recorder = Recorder()
+    saved_modules, saved_path, saved_finders = dict(sys.modules), list(sys.path), list(sys.meta_path)
+    for name in [n for n in sys.modules if n.partition(".")[0] in _ALWAYS_STUBBED]:
+        del sys.modules[name]
+    sys.modules.update(compiler_modules(public))
+    sys.modules["pypto.language"] = language_module(recorder)
+    sys.modules["pypto.language.distributed"] = distributed_module()
+    vars(sys.modules["pypto"])["language"] = sys.modules["pypto.language"]
+    vars(sys.modules["pypto.language"])["distributed"] = sys.modules["pypto.language.distributed"]
+    sys.path.insert(0, str(folder))
+    folders = _ancestors(folder)
+    sys.meta_path.insert(0, _Finder(folders, fallback=False))
+    sys.meta_path.append(_Finder(folders, fallback=True))
+    writes = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    try:
+        yield recorder
+    finally:
+        sys.dont_write_bytecode = writes
+        sys.meta_path[:] = saved_finders
+        sys.path[:] = saved_path
+        # Modules of the standard library that the file brought in stay: they are real and may be half of a pair.
+        for name in set(sys.modules) - set(saved_modules):
+            if name.partition(".")[0] not in sys.stdlib_module_names:
+                del sys.modules[name]
+        sys.modules.update(saved_modules)

@@ -1,0 +1,339 @@
+"""Kernel statements to IR. Names are re-assigned as the author wrote them; SSA form is a pass's work."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from dataclasses import replace
+
+from pypto_verified.dtypes import INDEX
+from pypto_verified.ir.expr import Call, Const, Expr, MakeTuple, TupleGet, Var
+from pypto_verified.ir.stmt import (
+    Assign,
+    Break,
+    Continue,
+    Eval,
+    For,
+    If,
+    IterArg,
+    LoopKind,
+    Return,
+    Stmt,
+    While,
+    Yield,
+)
+from pypto_verified.ir.types import NoneType, OpaqueType, ScalarType, TileType, TupleType, Type
+from pypto_verified.language.expressions import Expressions
+from pypto_verified.language.markers import OpName
+from pypto_verified.language.regions import region_body
+from pypto_verified.language.scalars import cast
+from pypto_verified.language.scope import Scope, Unknown
+from pypto_verified.language.sources import SourceFile
+from pypto_verified.language.values import lift
+from pypto_verified.ops.args import describe, type_of
+
+_LOOPS = {kind.value: kind for kind in LoopKind}
+# Hints to the compiler that do not change what a loop computes.
+_LOOP_HINTS = frozenset({"init_values", "stage", "chunk", "chunk_policy", "attrs"})
+
+_Block = tuple[Stmt, ...]
+
+
+class Statements:
+    """Translates the body of one kernel."""
+
+    def __init__(self, source: SourceFile, scope: Scope, definition: ast.FunctionDef) -> None:
+        self.x = Expressions(source, scope)
+        names = [n.id for n in ast.walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        self._assignments = Counter(names)
+        self._yield_names: list[tuple[str, ...] | None] = []
+
+    def block(self, body: list[ast.stmt]) -> _Block:
+        """A list of statements. Raises LanguageError, OpError, NotModelled at the first that is wrong."""
+        return tuple(s for node in body for s in self._statement(node))
+
+    def _statement(self, node: ast.stmt) -> _Block:
+        span = self.x.source.span(node)
+        match node:
+            case ast.Assign(targets=[target]):
+                return self._assign(node, target, node.value, None)
+            case ast.AnnAssign(value=ast.expr() as value):
+                return self._assign(node, node.target, value, node.annotation)
+            case ast.AugAssign(target=ast.Name(id=name)):
+                operation = ast.copy_location(
+                    ast.BinOp(ast.copy_location(ast.Name(name, ast.Load()), node.target), node.op, node.value),
+                    node,
+                )
+                return self._assign(node, node.target, operation, None)
+            case ast.Expr():
+                return self._expression(node)
+            case ast.For():
+                return (self._for(node),)
+            case ast.While():
+                cond = self.x.condition(node.test)
+                return (While(cond, (), self.block(node.body), (), (), span),)
+            case ast.If():
+                return self._if(node)
+            case ast.With():
+                return self.block(region_body(self.x, node))
+            case ast.Return():
+                return (self._return(node),)
+            case ast.Break():
+                return (Break(span),)
+            case ast.Continue():
+                return (Continue(span),)
+            case ast.Pass():
+                return ()
+            case _:
+                self.x.fail(node, f"a kernel has no {type(node).__name__} statement",
+                            "kernels are assignments, calls, for, while, if, with pl.at, return")
+
+    def _assign(self, node: ast.stmt, target: ast.expr, value: ast.expr, annotation: ast.expr | None) -> _Block:
+        if isinstance(target, ast.Tuple | ast.Name) and _is_yield(self.x, value):
+            return self._yield(node, value, _names_of(self.x, target))
+        match target:
+            case ast.Name():
+                return self._assign_name(node, target.id, value, annotation)
+            case ast.Tuple():
+                return self._unpack(node, target, value)
+            case ast.Subscript():
+                return self._write(node, target, value)
+            case _:
+                self.x.fail(target, "assign to a name")
+
+    def _assign_name(self, node: ast.stmt, name: str, value: ast.expr, annotation: ast.expr | None) -> _Block:
+        static = self.x.static(value)
+        if not isinstance(static, Unknown | bool | int | float) and annotation is None:
+            e = lift(static)
+            if e is None or isinstance(e, MakeTuple):
+                self._bind_static(name, static)
+                return ()
+        declared = self.x.annotation(annotation) if annotation is not None else None
+        self.x.expected = declared if isinstance(declared, TileType) else None
+        e = self.x.expression(value)
+        self.x.expected = None
+        if isinstance(e, MakeTuple):
+            self._require_stable(node, e)
+            self._bind_static(name, e)
+            return ()
+        t = type_of(e)
+        if annotation is not None and declared is not None:
+            e, t = self._annotated(annotation, declared, e, t)
+        if isinstance(t, NoneType):
+            self.x.fail(value, "this call has no value", "call it as a statement of its own")
+        return (Assign(self._define(name, t), e, self.x.source.span(node)),)
+
+    def _bind_static(self, name: str, value: object) -> None:
+        self.x.variables.pop(name, None)
+        self.x.statics[name] = value
+
+    def _require_stable(self, node: ast.stmt, e: MakeTuple) -> None:
+        """A list of sizes is substituted where it is used, so what it mentions must not change in between."""
+        for item in e.items:
+            if isinstance(item, Var) and self._assignments[item.name] > 1:
+                self.x.not_modelled(node, f"list that mentions {item.name}, which is assigned again",
+                                    "write the list where it is used")
+
+    def _define(self, name: str, t: Type) -> Var:
+        var = Var(name, t)
+        self.x.variables[name] = var
+        self.x.statics.pop(name, None)
+        return var
+
+    def _annotated(self, annotation: ast.expr, declared: Type, e: Expr, deduced: Type) -> tuple[Expr, Type]:
+        """The value and the variable's type under an annotation: it must agree with what the op gives and may add a
+        memory space, storage and a view."""
+        match deduced, declared:
+            case TileType(), TileType():
+                if (deduced.shape, deduced.dtype) != (declared.shape, declared.dtype):
+                    self.x.fail(annotation, f"annotated as {describe(declared)} but the value is {describe(deduced)}",
+                                "correct the annotation or leave it out")
+                t: Type = replace(
+                    deduced, space=declared.space or deduced.space, view=declared.view or deduced.view,
+                    memref=declared.memref or deduced.memref,
+                )
+            case ScalarType(), ScalarType():
+                return cast(e, declared.dtype), declared
+            case (OpaqueType() | NoneType()), _:
+                t = declared
+            case _ if type(deduced) is not type(declared):
+                self.x.fail(annotation, f"annotated as {describe(declared)} but the value is {describe(deduced)}")
+            case _:
+                t = deduced
+        return (replace(e, type=t) if isinstance(e, Call) and not isinstance(e.type, TupleType) else e), t
+
+    def _unpack(self, node: ast.stmt, target: ast.Tuple, value: ast.expr) -> _Block:
+        names = _names_of(self.x, target)
+        e = self.x.expression(value)
+        t = type_of(e)
+        if not isinstance(t, TupleType) or len(t.items) != len(names):
+            self.x.fail(node, f"{len(names)} names for {describe(t)}")
+        span = self.x.source.span(node)
+        if isinstance(e, MakeTuple):
+            if any(isinstance(v, Var) and v.name in names for v in e.items):
+                self.x.not_modelled(node, "assignment that swaps names", "use a temporary name")
+            return tuple(Assign(self._define(n, i), v, span) for n, i, v in zip(names, t.items, e.items, strict=True))
+        whole = Var(f"{'_'.join(names)}_tuple", t)
+        parts = (Assign(self._define(n, i), TupleGet(whole, k), span) for k, (n, i) in
+                 enumerate(zip(names, t.items, strict=True)))
+        return (Assign(whole, e, span), *parts)
+
+    def _write(self, node: ast.stmt, target: ast.Subscript, value: ast.expr) -> _Block:
+        """`t[i, j] = v` is a scalar write."""
+        indices = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+        if any(isinstance(i, ast.Slice) for i in indices):
+            self.x.not_modelled(node, "assignment to a slice", "use pl.store(tile, offsets, tensor) or pl.assemble")
+        call = ast.copy_location(ast.Call(
+            func=ast.copy_location(ast.Constant(OpName("write")), target),  # type: ignore[arg-type]  # evaluates to itself
+            args=[target.value, ast.copy_location(ast.List(indices, ast.Load()), target), value], keywords=[],
+        ), node)
+        return self._effect(node, self.x.expression(call))
+
+    def _expression(self, node: ast.Expr) -> _Block:
+        if isinstance(node.value, ast.Constant):
+            return ()
+        if _is_yield(self.x, node.value):
+            return self._yield(node, node.value, None)
+        if isinstance(node.value, ast.Call):
+            function = self.x.static(node.value.func)
+            if isinstance(function, OpName) and function.path in ("static_print", "static_assert"):
+                return ()
+        return self._effect(node, self.x.expression(node.value))
+
+    def _effect(self, node: ast.stmt, e: Expr) -> _Block:
+        if not isinstance(e, Call):
+            self.x.fail(node, "this statement has no effect", "assign the value or leave it out")
+        return (Eval(e, self.x.source.span(node)),)
+
+    def _yield(self, node: ast.stmt, value: ast.expr, names: tuple[str, ...] | None) -> _Block:
+        assert isinstance(value, ast.Call)
+        if not self._yield_names:
+            self.x.fail(node, "pl.yield_ stands only at the end of a loop or branch")
+        values = tuple(self.x.expression(a) for a in value.args)
+        if names is not None and len(names) != len(values):
+            self.x.fail(node, f"{len(names)} names for {len(values)} yielded values")
+        self._yield_names[-1] = names or self._yield_names[-1] or tuple(
+            v.name if isinstance(v, Var) else f"yielded_{i}" for i, v in enumerate(values))
+        return (Yield(values, self.x.source.span(node)),)
+
+    def _return(self, node: ast.Return) -> Return:
+        match node.value:
+            case None:
+                values: tuple[Expr, ...] = ()
+            case ast.Tuple():
+                values = tuple(self.x.expression(e) for e in node.value.elts)
+            case _:
+                e = self.x.expression(node.value)
+                values = e.items if isinstance(e, MakeTuple) else (e,)
+        return Return(values, self.x.source.span(node))
+
+    def _results(self, body: _Block, names: tuple[str, ...] | None) -> tuple[Var, ...]:
+        """The variables that a block's Yield defines after it; none when it does not yield."""
+        if not body or not isinstance(body[-1], Yield) or names is None:
+            return ()
+        return tuple(self._define(n, type_of(v)) for n, v in zip(names, body[-1].values, strict=True))
+
+    def _if(self, node: ast.If) -> _Block:
+        known = self.x.static(node.test)
+        if isinstance(known, bool):
+            return self.block(node.body if known else node.orelse)
+        cond = self.x.condition(node.test)
+        self._yield_names.append(None)
+        then = self.block(node.body)
+        orelse = self.block(node.orelse)
+        results = self._results(then, self._yield_names.pop())
+        if results and not (orelse and isinstance(orelse[-1], Yield) and len(orelse[-1].values) == len(results)):
+            self.x.fail(node, f"one branch yields {len(results)} values, the other does not",
+                        "end both branches with pl.yield_ of as many values")
+        return (If(cond, then, orelse, results, self.x.source.span(node)),)
+
+    def _for(self, node: ast.For) -> Stmt:
+        function = self.x.static(node.iter.func) if isinstance(node.iter, ast.Call) else None
+        if node.orelse:
+            self.x.fail(node, "a kernel's loop has no else")
+        if not isinstance(node.iter, ast.Call) or not isinstance(function, OpName):
+            self.x.fail(node.iter, "a kernel loops over pl.range", "for i in pl.range(n):")
+        if function.path == "while_":
+            return self._carried_while(node, node.iter)
+        if function.path not in _LOOPS:
+            self.x.not_modelled(node.iter, f"loop over pl.{function.path}")
+        loop, carried = self._target(node)
+        start, stop, step = self._bounds(node.iter)
+        iter_args = self._carried(node, node.iter, carried)
+        var = self._define(loop, ScalarType(INDEX))
+        for a in iter_args:
+            self.x.variables[a.var.name] = a.var
+        self._yield_names.append(None)
+        body = self.block(node.body)
+        results = self._results(body, self._yield_names.pop())
+        if len(results) != len(iter_args):
+            self.x.fail(node, f"the loop carries {len(iter_args)} values but yields {len(results)}",
+                        "end its body with pl.yield_ of one value for each init value")
+        return For(var, start, stop, step, iter_args, body, results, _LOOPS[function.path], self.x.source.span(node))
+
+    def _carried_while(self, node: ast.For, call: ast.Call) -> Stmt:
+        """`for (a, b) in pl.while_(init_values=...)` with `pl.cond(...)` as its first statement."""
+        iter_args = self._carried(node, call, _names_of(self.x, node.target))
+        for a in iter_args:
+            self.x.variables[a.var.name] = a.var
+        match node.body:
+            case [ast.Expr(value=ast.Call(args=[test]) as first), *rest] if self.x.static(first.func) == OpName("cond"):
+                cond = self.x.condition(test)
+            case _:
+                self.x.fail(node, "the body of pl.while_ starts with pl.cond(...)")
+        self._yield_names.append(None)
+        body = self.block(rest)
+        results = self._results(body, self._yield_names.pop())
+        return While(cond, iter_args, body, results, (), self.x.source.span(node))
+
+    def _target(self, node: ast.For) -> tuple[str, tuple[str, ...]]:
+        match node.target:
+            case ast.Name():
+                return node.target.id, ()
+            case ast.Tuple(elts=[ast.Name() as loop, (ast.Tuple() | ast.Name()) as carried]):
+                return loop.id, _names_of(self.x, carried)
+            case _:
+                self.x.fail(node.target, "a loop's target is a name, or a name and a tuple of carried names",
+                            "for i, (acc,) in pl.range(n, init_values=(zero,)):")
+
+    def _bounds(self, call: ast.Call) -> tuple[Expr, Expr, Expr]:
+        for keyword in call.keywords:
+            if keyword.arg not in _LOOP_HINTS:
+                self.x.fail(keyword, f"a loop has no parameter {keyword.arg!r}", "start, stop, step, init_values")
+        bounds = [self.x.expression(a) for a in call.args]
+        if not 1 <= len(bounds) <= 3:
+            self.x.fail(call, "a loop takes stop, or start and stop, or start, stop and step")
+        for node, bound in zip(call.args, bounds, strict=True):
+            t = type_of(bound)
+            if not (isinstance(t, ScalarType) and t.dtype.is_integer):
+                self.x.fail(node, f"a loop bound must be an integer, got {describe(t)}")
+        start, stop, step = ([Const(0), *bounds, Const(1)] if len(bounds) == 1 else [*bounds, Const(1)])[:3]
+        if isinstance(step, Const) and step.value <= 0:
+            self.x.fail(call, f"the step must be positive, got {step.value}")
+        return cast(start, INDEX), cast(stop, INDEX), cast(step, INDEX)
+
+    def _carried(self, node: ast.For, call: ast.Call, names: tuple[str, ...]) -> tuple[IterArg, ...]:
+        given = next((k.value for k in call.keywords if k.arg == "init_values"), None)
+        if given is None:
+            if names:
+                self.x.fail(node.target, "carried names need init_values", "pl.range(n, init_values=(a, b))")
+            return ()
+        e = self.x.expression(given)
+        values = e.items if isinstance(e, MakeTuple) else (e,)
+        if len(values) != len(names):
+            self.x.fail(given, f"{len(values)} init values for {len(names)} carried names")
+        return tuple(IterArg(Var(n, type_of(v)), v) for n, v in zip(names, values, strict=True))
+
+
+def _is_yield(x: Expressions, node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and x.static(node.func) == OpName("yield_")
+
+
+def _names_of(x: Expressions, target: ast.expr) -> tuple[str, ...]:
+    nodes = target.elts if isinstance(target, ast.Tuple) else [target]
+    names = [n.id for n in nodes if isinstance(n, ast.Name)]
+    if len(names) != len(nodes):
+        x.fail(target, "unpack into plain names")
+    return tuple(names)
+
+
