@@ -1,0 +1,166 @@
+"""Gather, scatter and sort on tiles.
+
+Source: PyPTO tile_ops/gather.cpp, scatter.cpp, sort.cpp; PTO-ISA TSort32.hpp for the width of a sorted FP16 row.
+"""
+
+from __future__ import annotations
+
+from pypto_verified.dtypes import FP16, INT16, INT32, DType
+from pypto_verified.ir.expr import Const
+from pypto_verified.ir.types import Dim, TupleType, Type
+from pypto_verified.ops.args import Args
+from pypto_verified.ops.decl import OpDecl, op
+from pypto_verified.ops.dims import floordiv, mul, show_shape
+from pypto_verified.ops.elementwise import like
+from pypto_verified.ops.layout import effective_view, make_tile, with_valid
+
+_GATHER = "PyPTO tile_ops/gather.cpp"
+_SCATTER = "PyPTO tile_ops/scatter.cpp"
+_SORT = "PyPTO tile_ops/sort.cpp"
+_GATHERED = ("FP16", "FP32", "INT16", "INT32")
+_SCATTERED = ("INT8", "INT16", "INT32", "FP16", "FP32", "BF16")
+_BLOCK_BYTES = 32
+
+
+def _gather(a: Args) -> Type:
+    a.only_dtypes("src", *_GATHERED)
+    a.tile("tmp")
+    source, indices = a.tile("src"), a.tile("indices")
+    narrow = indices.dtype == INT16 and source.dtype.bits == 16
+    a.require(
+        indices.dtype == INT32 or narrow,
+        f"indices are {indices.dtype}; they must be INT32 (INT16 only with a 16-bit src)",
+    )
+    return like(a, indices, source.dtype)
+
+
+def _same_width(a: Args, dtype: DType) -> DType:
+    wanted = a.kwargs.get("output_dtype")
+    if not isinstance(wanted, DType):
+        return dtype
+    a.require(wanted.bits == dtype.bits, f"output_dtype {wanted} and src {dtype} differ in width")
+    return wanted
+
+
+def _pattern(a: Args) -> int:
+    pattern = a.number("mask_pattern")
+    a.require(1 <= pattern <= 7, f"mask_pattern is {pattern}, not one of pl.tile.MaskPattern (1 to 7)")
+    return 1 if pattern == 7 else 2 if pattern <= 2 else 4
+
+
+def _gather_mask(a: Args) -> Type:
+    a.only_dtypes("src", *_GATHERED)
+    (rows, columns), step = a.rank("src", 2), _pattern(a)
+    a.require(columns % step == 0, f"src has {columns} columns, not a multiple of the pattern's {step}")
+    source = a.tile("src")
+    shape = (rows, columns // step)
+    valid = (source.valid_shape[0], floordiv(source.valid_shape[1], step))
+    return make_tile(shape, _same_width(a, source.dtype), a.space(), valid, layout=effective_view(source))
+
+
+def _gather_compare(a: Args) -> Type:
+    a.only_dtypes("src", *_GATHERED)
+    rows, _ = a.rank("src", 2)
+    a.tile("tmp")
+    columns, count = a.number("out_cols"), a.dtype("count_dtype")
+    a.require(columns > 0, f"out_cols is {columns}, it must be positive")
+    a.require(count.name in ("INT32", "UINT32"), f"count_dtype is {count}, it must be INT32 or UINT32")
+    return TupleType((make_tile((rows, columns), INT32, a.space()), make_tile((1, rows), count, a.space())))
+
+
+def _gatherb(a: Args) -> Type:
+    source = a.tile("src")
+    a.rank("src", 2)
+    rows, columns = a.rank("offset", 2)
+    a.only_dtypes("offset", "UINT32")
+    a.require(columns % 8 == 0, f"offset has {columns} columns, not a multiple of 8 (32-byte rows)")
+    wanted = a.kwargs.get("output_dtype")
+    dtype = wanted if isinstance(wanted, DType) else source.dtype
+    per_block = _BLOCK_BYTES // dtype.bytes
+    offsets = a.tile("offset").valid_shape
+    return make_tile((rows, columns * per_block), dtype, a.space(), (offsets[0], mul(offsets[1], per_block)))
+
+
+def _scatter(a: Args) -> Type:
+    a.only_dtypes("dst", *_SCATTERED)
+    dtype = a.same_dtype("dst", "src")
+    a.rank("dst", 2)
+    a.rank("src", 2)
+    a.same_shape("src", "indexes")
+    need = 16 if dtype.bits <= 16 else 32
+    got = a.tile("indexes").dtype
+    a.require(
+        got.kind == "int" and got.bits == need, f"indexes are {got}; a {dtype} dst needs INT{need}",
+    )
+    return a.tile("dst")
+
+
+def _scatter_mask(a: Args) -> Type:
+    a.only_dtypes("dst", *_SCATTERED)
+    a.same_dtype("dst", "src")
+    (rows, columns), (source_rows, source_columns), step = a.rank("dst", 2), a.rank("src", 2), _pattern(a)
+    a.require(
+        rows == source_rows and columns == source_columns * step,
+        f"dst is {show_shape((rows, columns))}, but src {show_shape((source_rows, source_columns))} spread by {step} "
+        f"fills {show_shape((source_rows, source_columns * step))}",
+    )
+    return a.tile("dst")
+
+
+def _sort32(a: Args) -> Type:
+    a.only_dtypes("src", "FP16", "FP32")
+    a.only_dtypes("idx", "UINT32")
+    source = a.tile("src")
+    factor = 4 if source.dtype == FP16 else 2
+    shape = (*source.shape[:-1], source.shape[-1] * factor)
+    valid: tuple[Dim, ...] = (*source.valid_shape[:-1], mul(source.valid_shape[-1], factor))
+    return make_tile(shape, source.dtype, a.space(), valid, layout=effective_view(source))
+
+
+def _merge_runs(a: Args) -> Type:
+    a.only_dtypes("src", "FP16", "FP32")
+    length = a.value("block_len")
+    a.require(a.scalar("block_len").is_integer, f"block_len must be an integer, got {a.scalar('block_len')}")
+    if isinstance(length, Const):
+        a.require(
+            length.value > 0 and length.value % 64 == 0, f"block_len is {length.value}, not a positive multiple of 64"
+        )
+    return like(a, a.tile("src"))
+
+
+def _merge_lists(a: Args) -> Type:
+    given = [p.name for p in a.decl.params if a.has(p.name)]
+    a.require(len(given) >= 3, f"{len(given)} tiles given; 2 to 4 sources and a scratch tile are needed")
+    a.only_dtypes(given[0], "FP16", "FP32")
+    a.same_dtype(*given[:-1])
+    tmp = a.tile(given[-1])
+    return with_valid(make_tile(tmp.shape, a.tile(given[0]).dtype, a.space()), tmp.shape)
+
+
+OPS: tuple[OpDecl, ...] = (
+    op("tile.gather", "src indices tmp", _gather, "V V V > V", noalias="*", pto="tgather", source=_GATHER),
+    op(
+        "tile.gatherb", "src offset", _gatherb, "V V > V", keywords="output_dtype:dtype", noalias="*", row_major=True,
+        pto="tgatherb", source=_GATHER,
+    ),
+    op(
+        "tile.gather_mask", "src", _gather_mask, "V > V", keywords="mask_pattern:int! output_dtype:dtype", noalias="*",
+        pto="tgather", source=_GATHER,
+    ),
+    op(
+        "tile.gather_compare", "src kvalue:e tmp", _gather_compare, "V . V > V",
+        keywords="cmp_mode:cmp=eq offset:int=0 out_cols:int! count_dtype:dtype=INT32", noalias="*", pto="tgather",
+        modelled=False, source=_GATHER,
+    ),
+    op("tile.scatter", "dst src indexes", _scatter, "V V V > V", inplace=0, pto="tscatter", source=_SCATTER),
+    op(
+        "tile.scatter_mask", "dst src", _scatter_mask, "V V > V", keywords="mask_pattern:int!", inplace=0, pto="tscatter",
+        source=_SCATTER,
+    ),
+    op("tile.sort32", "src idx", _sort32, "V V > V", noalias="*", pto="tsort32", source=_SORT),
+    op("tile.mrgsort_format1", "src block_len:s", _merge_runs, "V . > V", noalias="*", pto="tmrgsort", source=_SORT),
+    op(
+        "tile.mrgsort_format2", "src0 src1 tmp_or_src2 tmp_or_src3? tmp?", _merge_lists, "V V V V V > V",
+        keywords="exhausted:bool=false", noalias="*", pto="tmrgsort", source=_SORT,
+    ),
+)

@@ -1,0 +1,88 @@
+"""Layouts that a tile has by its shape and space alone, and the canonical form of a tile type.
+
+Convention: `TileType.view` is None exactly when the tile has the implicit layout of its (shape, space), is fully valid,
+unpadded and not compact; otherwise the view is complete. `valid_shape` is () when full. A space of None counts as a flat
+(Vec-like) space until InferTileMemorySpace calls `with_space`.
+Source of the table: PyPTO tile_view_semantics, GetImplicitTileLayout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pypto_verified.dtypes import DType
+from pypto_verified.ir.types import Dim, MemRef, TileType, TileView
+from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space
+from pypto_verified.ops.dims import all_equal
+
+_BOXED: dict[Space, tuple[BLayout, SLayout, int]] = {
+    Space.MAT: (BLayout.COL, SLayout.ROW, 512),
+    Space.LEFT: (BLayout.COL, SLayout.ROW, 512),
+    Space.ACC: (BLayout.COL, SLayout.ROW, 1024),
+    Space.SCALING: (BLayout.ROW, SLayout.ROW, 32),
+}
+
+
+def implicit_view(shape: Sequence[int], space: Space | None) -> TileView:
+    """The layout of a fully valid tile of that shape in that space (None: not known yet, as in Vec)."""
+    if space is not None and space in _BOXED:
+        blayout, slayout, fractal = _BOXED[space]
+        return TileView((), blayout, slayout, fractal)
+    column = len(shape) >= 2 and shape[-1] == 1 and any(d > 1 for d in shape[:-1])
+    slayout = SLayout.COL if space is Space.RIGHT else SLayout.NONE
+    return TileView((), BLayout.COL if column else BLayout.ROW, slayout, 512)
+
+
+def effective_view(t: TileType) -> TileView:
+    """The tile's complete view with its valid extents written out."""
+    view = t.view if t.view is not None else implicit_view(t.shape, t.space)
+    return view if view.valid_shape else replace(view, valid_shape=t.shape)
+
+
+def make_tile(
+    shape: Sequence[int],
+    dtype: DType,
+    space: Space | None,
+    valid: Sequence[Dim] = (),
+    *,
+    layout: TileView | None = None,
+    pad: Pad = Pad.NULL,
+    compact: Compact = Compact.NULL,
+    memref: MemRef | None = None,
+) -> TileType:
+    """A tile type in canonical form. `layout` gives blayout, slayout and fractal (its other fields do not count); by
+    default they are the implicit ones."""
+    shape = tuple(shape)
+    implicit = implicit_view(shape, space)
+    chosen = layout if layout is not None else implicit
+    full = not valid or all_equal(valid, shape) is True
+    view = TileView(() if full else tuple(valid), chosen.blayout, chosen.slayout, chosen.fractal, pad, compact)
+    return TileType(shape, dtype, space, None if view == implicit else view, memref)
+
+
+def with_view(t: TileType, view: TileView) -> TileType:
+    """`t` with that view, in canonical form."""
+    return make_tile(
+        t.shape, t.dtype, t.space, view.valid_shape, layout=view, pad=view.pad, compact=view.compact, memref=t.memref
+    )
+
+
+def with_valid(t: TileType, valid: Sequence[Dim]) -> TileType:
+    """`t` with other valid extents (in elements); layout, pad and compact stay."""
+    return with_view(t, replace(effective_view(t), valid_shape=tuple(valid)))
+
+
+def with_space(t: TileType, space: Space) -> TileType:
+    """`t` placed in `space`: an implicit layout becomes that space's, an explicit one stays."""
+    old, view = implicit_view(t.shape, t.space), effective_view(t)
+    inherited = (view.blayout, view.slayout, view.fractal) == (old.blayout, old.slayout, old.fractal)
+    layout = implicit_view(t.shape, space) if inherited else view
+    return make_tile(
+        t.shape, t.dtype, space, view.valid_shape, layout=layout, pad=view.pad, compact=view.compact, memref=t.memref
+    )
+
+
+def is_boxed(t: TileType) -> bool:
+    """Whether the tile's layout has fractal boxes."""
+    return effective_view(t).slayout is not SLayout.NONE
