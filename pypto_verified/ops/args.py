@@ -1,4 +1,4 @@
-"""The operands of one call, as a type rule reads them. Every accessor's OpError names the op, the operand and a way out."""
+"""The operands of one call, as a type rule reads them. Accessors raise OpError with op, operand and a way out."""
 
 from __future__ import annotations
 

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from pypto_verified.ops.args import Args
 
 PARAM_KINDS = {
-    "": "tile", "s": "scalar", "e": "element", "h": "int32", "d": "keyword", "i": "int", "t": "tensor", "n": "tuple", "a": "value",
+    "": "tile", "s": "scalar", "e": "element", "h": "int32", "d": "keyword", "i": "int", "t": "tensor", "n": "tuple",
+    "a": "value",
 }
 
 _SPACES = {

@@ -1,7 +1,7 @@
 """Sizes in type rules: static ints where they are constant, INDEX expressions else; what can be proved about them.
 
-Two sizes are compared through their index normal form. What the normal form does not decide is None: a rule refuses only
-what is provably wrong, the rest is an obligation of the verifier.
+Two sizes are compared through their index normal form. What the normal form does not decide is None: a rule refuses
+only what is provably wrong, the rest is an obligation of the verifier.
 """
 
 from __future__ import annotations

@@ -154,8 +154,8 @@ OPS: tuple[OpDecl, ...] = (
     ),
     op("tile.scatter", "dst src indexes", _scatter, "V V V > V", inplace=0, pto="tscatter", source=_SCATTER),
     op(
-        "tile.scatter_mask", "dst src", _scatter_mask, "V V > V", keywords="mask_pattern:int!", inplace=0, pto="tscatter",
-        source=_SCATTER,
+        "tile.scatter_mask", "dst src", _scatter_mask, "V V > V", keywords="mask_pattern:int!", inplace=0,
+        pto="tscatter", source=_SCATTER,
     ),
     op("tile.sort32", "src idx", _sort32, "V V > V", noalias="*", pto="tsort32", source=_SORT),
     op("tile.mrgsort_format1", "src block_len:s", _merge_runs, "V . > V", noalias="*", pto="tmrgsort", source=_SORT),

@@ -36,9 +36,17 @@ def describe(kind: str) -> str:
         names = ", ".join(f"{name!r} ({code})" for code, name in enumerate(_CODES[kind]))
         return f"one of {names}"
     return {
-        "int": "an integer", "bool": "True or False", "str": "a string", "float": "a number",
-        "dtype": "an element type", "space": "a memory space", "pad": "a PadValue, or 0, math.inf, -math.inf", "shape": "a list of integers",
-        "blayout": "a TileLayout", "slayout": "a TileLayout", "layout": "a TensorLayout",
+        "int": "an integer",
+        "bool": "True or False",
+        "str": "a string",
+        "float": "a number",
+        "dtype": "an element type",
+        "space": "a memory space",
+        "pad": "a PadValue, or 0, math.inf, -math.inf",
+        "shape": "a list of integers",
+        "blayout": "a TileLayout",
+        "slayout": "a TileLayout",
+        "layout": "a TensorLayout",
         "pipe": f"one of {', '.join(PIPES)}",
     }[kind]
 

@@ -1,9 +1,9 @@
 """Layouts that a tile has by its shape and space alone, and the canonical form of a tile type.
 
 Convention: `TileType.view` is None exactly when the tile has the implicit layout of its (shape, space), is fully valid,
-unpadded and not compact; otherwise the view is complete. `valid_shape` is () when full. A space of None counts as a flat
-(Vec-like) space until InferTileMemorySpace calls `with_space`.
-Source of the table: PyPTO tile_view_semantics, GetImplicitTileLayout.
+unpadded and not compact; otherwise the view is complete. `valid_shape` is () when full. A space of None counts as a
+flat (Vec-like) space until InferTileMemorySpace calls `with_space`. Source of the table: PyPTO tile_view_semantics,
+GetImplicitTileLayout.
 """
 
 from __future__ import annotations

@@ -46,14 +46,15 @@ def _load(a: Args) -> Type:
         len(offsets) == len(shape), f"offsets {show_shape(offsets)} and shapes {show_shape(shape)} differ in rank"
     )
     a.require(
-        len(requested) == len(shape), f"valid_shape {show_shape(requested)} and shapes {show_shape(shape)} differ in rank"
+        len(requested) == len(shape),
+        f"valid_shape {show_shape(requested)} and shapes {show_shape(shape)} differ in rank",
     )
     valid = requested
     if len(shape) == len(tensor.shape):
         valid = read_window(
             a, tensor.shape, tensor.view.valid_shape or tensor.shape, offsets, shape, requested, exact=False,
             clamp=a.flag("clamp"),
-            remedy="pass clamp=True to cut the read at the tensor's edge, or give the extent that exists as valid_shape",
+            remedy="pass clamp=True to cut the read at the tensor's edge, or give what exists as valid_shape",
         )
     return make_tile(shape, tensor.dtype, space, valid, layout=_load_layout(tensor, shape, space))
 
@@ -92,7 +93,8 @@ def _create(a: Args) -> Type:
         not transpose or (len(shape) == 2 and space is Space.MAT), "transpose=True needs a 2-D tile in pl.Mem.Mat"
     )
     a.require(
-        not flat or (space is Space.MAT and not transpose), "flat_layout=True needs a tile in pl.Mem.Mat, not transposed"
+        not flat or (space is Space.MAT and not transpose),
+        "flat_layout=True needs a tile in pl.Mem.Mat, not transposed",
     )
     a.require(
         not compact or space in _COMPACT_SPACES,
@@ -136,7 +138,9 @@ def _full(a: Args) -> Type:
 
 def _ci(a: Args) -> Type:
     shape, dtype = a.shape("shape"), a.dtype("dtype")
-    a.require(dtype.name in ("INT16", "INT32", "UINT16", "UINT32"), f"dtype is {dtype}, but ci makes 16 or 32-bit integers")
+    a.require(
+        dtype.name in ("INT16", "INT32", "UINT16", "UINT32"), f"dtype is {dtype}, but ci makes 16 or 32-bit integers"
+    )
     a.require(
         shape[-1] != 1 and all(d == 1 for d in shape[:-1]),
         f"shape {show_shape(shape)} must be one row of at least 2 columns: only the first row is written",
@@ -280,7 +284,7 @@ OPS: tuple[OpDecl, ...] = (
     ),
     op(
         "tile.mgather", "mem:t idx:a scratch:t? valid_shape:n?", None, "> kw",
-        keywords="coalesce:coalesce=row gather_oob:oob=undefined target_memory:space=vec", pto="mgather", source=_SOURCE,
-        signature="mem idx coalesce gather_oob target_memory scratch valid_shape",
+        keywords="coalesce:coalesce=row gather_oob:oob=undefined target_memory:space=vec", pto="mgather",
+        signature="mem idx coalesce gather_oob target_memory scratch valid_shape", source=_SOURCE,
     ),
 )

@@ -88,7 +88,7 @@ def _row_expand_add(a: Args) -> Type:
     t, v = a.tile("tile"), a.tile("row_vec")
     a.only_dtypes("tile", "INT8", "INT16", "INT32", "FP16", "FP32")
     a.same_dtype("tile", "row_vec")
-    a.require(effective_view(t).blayout is BLayout.ROW, "tile must be row-major", "pl.move it to a row-major tile first")
+    a.require(effective_view(t).blayout is BLayout.ROW, "tile must be row-major", "pl.move it to a row-major tile")
     a.require(
         len(t.shape) >= 2 and len(v.shape) >= 2,
         f"operands must be at least 2-D, got {show_shape(t.shape)} and {show_shape(v.shape)}",

@@ -70,7 +70,10 @@ OPS: tuple[OpDecl, ...] = (
         "tile.cmps", "lhs rhs:e", _mask_of, "V . > V", keywords="cmp_type:cmp=eq", row_major=True, pto="tcmps",
         source=_SOURCE,
     ),
-    op("tile.sel", "mask lhs rhs tmp", _sel, "V V V V > V", noalias="mask tmp", row_major=True, pto="tsel", source=_SOURCE),
+    op(
+        "tile.sel", "mask lhs rhs tmp", _sel, "V V V V > V", noalias="mask tmp", row_major=True, pto="tsel",
+        source=_SOURCE,
+    ),
     op(
         "tile.sels", "mask src tmp scalar:e", _sels, "V V V . > V", noalias="mask", row_major=True, pto="tsels",
         source=_SOURCE,

@@ -36,7 +36,9 @@ def _read(a: Args) -> Type:
 def _write(a: Args) -> Type:
     tensor = _element(a)
     got = a.scalar("value")
-    a.require(got == tensor.dtype, f"value is {got} but the tensor {tensor.dtype}", f"pl.cast(value, pl.{tensor.dtype})")
+    a.require(
+        got == tensor.dtype, f"value is {got} but the tensor {tensor.dtype}", f"pl.cast(value, pl.{tensor.dtype})"
+    )
     return NoneType()
 
 

@@ -85,7 +85,8 @@ def _reshape(a: Args) -> Type:
     source, shape = a.tile("tile"), a.shape("shape")
     count, wanted = product(source.shape), product(shape)
     a.require(
-        count == wanted, f"shape {show_shape(shape)} has {wanted} elements but the tile {show_shape(source.shape)} {count}"
+        count == wanted,
+        f"shape {show_shape(shape)} has {wanted} elements but the tile {show_shape(source.shape)} {count}",
     )
     view = effective_view(source)
     units_only = [d for d in source.shape if d != 1] == [d for d in shape if d != 1]
@@ -218,8 +219,8 @@ OPS: tuple[OpDecl, ...] = (
     ),
     op("tile.assemble", "target source offset:n", _assemble, ". . . > =0", inplace=0, pto="tmov", source=_SOURCE),
     op(
-        "tile.extract", "src index_row:i index_col:i shape:n", _extract, ". . . . > kw", keywords="target_memory:space!",
-        noalias="src", pto="textract", source=_SOURCE,
+        "tile.extract", "src index_row:i index_col:i shape:n", _extract, ". . . . > kw",
+        keywords="target_memory:space!", noalias="src", pto="textract", source=_SOURCE,
     ),
     op("tile.concat", "src0 src1", _concat, "V V > V", noalias="*", pto="tconcat", source=_SOURCE),
     op(
