@@ -61,19 +61,36 @@ def _scatter_gm_pipe(op: Op, target: str) -> str:
     return "MTE3" if target == "a2a3" else "V"
 
 
-_PRECISION = {"precisionType": "enum:precision"}
+def _precision(op: str) -> dict[str, str]:
+    return {"precisionType": f"enum:{op}_precision"}
+
+
+_TLOAD = ("ins ( $src : :src ) outs ( $dst : :dst ) {} <? pad_mode = #pad_mode ?> "
+          "<? pad_value = $pad_value : :pad_value ?> <? left_padding_num = $left_padding_num : :left_padding_num ?> "
+          "<? init_out_buffer = #init_out_buffer ?> "
+          "<? right_padding_num = $right_padding_num : :right_padding_num ?> "
+          "<? init_condition = $init_condition : :init_condition ?>")
+_TSTORE = ("ins ( $src : :src <? fp $fp : :fp ?> <? , $preQuantScalar : :preQuantScalar ?> ) "
+           "outs ( $dst : :dst ) {}")
+_TMOV = ("ins ( $src : :src <? , $fp : :fp ?> <? , $preQuantScalar : :preQuantScalar ?> ) "
+         "outs ( $dst : :dst ) {}")
+_TEXTRACT = ("ins ( $src , $indexRow , $indexCol <? , $preQuantScalar ?> : "
+             ":src , :indexRow , :indexCol <? , :preQuantScalar ?> <? fp $fp : :fp ?> ) outs ( $dst : :dst ) {}")
+_TINSERT = ("ins ( $src , $indexRow , $indexCol : :src , :indexRow , :indexCol <? fp $fp : :fp ?> "
+            "<? pre_quant $preQuantScalar : :preQuantScalar ?> ) outs ( $dst : :dst ) {}")
 
 _MEMORY = (
-    row("pto.tload", "src:v", "dst", pipe="MTE2", form="tload", attrs={
+    row("pto.tload", "src:v pad_value:s? left_padding_num:i? right_padding_num:s? init_condition:s?", "dst",
+        pipe="MTE2", form=_TLOAD, attrs={
         "pad_mode": "enum:padmode", "init_out_buffer": "bool"}),
-    row("pto.tstore", "src fp? preQuantScalar:s?", "dst:v", pipe=_store_pipe, form="tstore", attrs={
+    row("pto.tstore", "src fp? preQuantScalar:s?", "dst:v", pipe=_store_pipe, form=_TSTORE, attrs={
         "stPhase": "enum:st_phase", "atomicType": "enum:atomic_type", "reluPreMode": "enum:relu_pre_mode"}),
     row("pto.tprefetch", "src:v", "dst", pipe="MTE2", modelled=False),
-    row("pto.tmov", "src fp? preQuantScalar:s?", "dst", pipe=_move_pipe, form="tmov", attrs={
+    row("pto.tmov", "src fp? preQuantScalar:s?", "dst", pipe=_move_pipe, form=_TMOV, attrs={
         "accToVecMode": "enum:acc_to_vec_mode", "reluPreMode": "enum:relu_pre_mode", "grpAxis": "enum:mx_group_axis"}),
-    row("pto.textract", "src indexRow:i indexCol:i fp? preQuantScalar:s?", "dst", pipe=_extract_pipe, form="textract", attrs={
+    row("pto.textract", "src indexRow:i indexCol:i fp? preQuantScalar:s?", "dst", pipe=_extract_pipe, form=_TEXTRACT, attrs={
         "accToVecMode": "enum:acc_to_vec_mode", "reluPreMode": "enum:relu_pre_mode"}),
-    row("pto.tinsert", "src indexRow:i indexCol:i fp? preQuantScalar:s?", "+dst", pipe=_insert_pipe, form="tinsert", attrs={
+    row("pto.tinsert", "src indexRow:i indexCol:i fp? preQuantScalar:s?", "+dst", pipe=_insert_pipe, form=_TINSERT, attrs={
         "accToVecMode": "enum:acc_to_vec_mode", "reluPreMode": "enum:relu_pre_mode",
         "tinsertMode": "enum:tinsert_mode"}),
     row("pto.tfillpad", "src", "dst", pipe=_fillpad_pipe, inplace="src", attrs={"padValue": "enum:pad_value"}),
@@ -84,9 +101,9 @@ _MEMORY = (
     row("pto.ttrans", "src ~tmp?", "dst"),
     row("pto.tconcat", "src0 src1", "dst"),
     row("pto.tconcatidx", "src0 src1 src0Idx src1Idx", "dst", modelled=False),
-    row("pto.mgather", "mem:v idx ~scratch:t?", "dst", pipe=_gather_gm_pipe, form="mgather", modelled=False, attrs={
+    row("pto.mgather", "mem:v idx:t ~scratch:t?", "dst", pipe=_gather_gm_pipe, modelled=False, attrs={
         "coalesce": "enum:coalesce", "gatherOob": "enum:gather_oob"}),
-    row("pto.mscatter", "src idx", "+mem:v", pipe=_scatter_gm_pipe, form="mscatter", modelled=False, attrs={
+    row("pto.mscatter", "src idx", "+mem:v", pipe=_scatter_gm_pipe, modelled=False, attrs={
         "coalesce": "enum:coalesce", "scatterAtomicOp": "enum:scatter_atomic_op", "scatterOob": "enum:scatter_oob",
         "scatterConflict": "enum:scatter_conflict"}),
 )
@@ -111,12 +128,12 @@ _BINARY = (
     *(row(f"pto.{n}", "src0 src1", "dst", inplace="src0 src1") for n in (
         "tadd", "tsub", "tmul", "tmax", "tmin", "tand", "tor", "tshl", "tshr",
         "tpartadd", "tpartmul", "tpartmax", "tpartmin")),
-    row("pto.tdiv", "src0 src1", "dst", inplace="src0 src1", attrs=_PRECISION),
+    row("pto.tdiv", "src0 src1", "dst", inplace="src0 src1", attrs=_precision("div")),
     row("pto.taddrelu", "src0 src1", "dst", inplace="src0 src1", modelled=False),
-    row("pto.tfmod", "src0 src1", "dst", attrs=_PRECISION),
-    row("pto.trem", "src0 src1 ~tmp?", "dst", attrs=_PRECISION),
+    row("pto.tfmod", "src0 src1", "dst", attrs=_precision("fmod")),
+    row("pto.trem", "src0 src1 ~tmp?", "dst", attrs=_precision("rem")),
     row("pto.txor", "src0 src1 ~tmp?", "dst", inplace="src0 src1"),
-    row("pto.tpow", "base exp ~tmp?", "dst", attrs=_PRECISION, modelled=False),
+    row("pto.tpow", "base exp ~tmp?", "dst", attrs=_precision("pow"), modelled=False),
     row("pto.tprelu", "src0 src1 ~tmp?", "dst"),
     row("pto.taddc", "src0 src1 src2", "dst", inplace="src0 src1 src2"),
     row("pto.tsubc", "src0 src1 src2", "dst", inplace="src0 src1 src2"),
@@ -130,64 +147,89 @@ _SCALAR = (
     *(row(f"pto.{n}", "src scalar:s", "dst", inplace="src") for n in (
         "tadds", "tsubs", "tmaxs", "tmins", "tshls", "tshrs")),
     row("pto.tmuls", "src0 scalar:s", "dst", inplace="src0"),
-    row("pto.tdivs", "src scalar:s", "dst", form="tdivs", inplace="src", attrs=_PRECISION),
+    row("pto.tdivs", "src? scalar:s divisor?", "dst", inplace="src divisor", attrs=_precision("div"),
+        form="ins ( $src , $scalar : :src , :scalar ) outs ( $dst : :dst ) {} | "
+             "ins ( $scalar , $divisor : :scalar , :divisor ) outs ( $dst : :dst ) {}"),
     *(row(f"pto.{n}", "src scalar:s", "dst") for n in ("tands", "tors", "tfmods")),
     row("pto.txors", "src scalar:s ~tmp?", "dst"),
     row("pto.trems", "src scalar:s ~tmp?", "dst"),
     row("pto.tlrelu", "src slope:s", "dst", inplace="src"),
     row("pto.taxpy", "src scalar:s", "+dst", inplace="", modelled=False),
-    row("pto.tpows", "src scalar:s ~tmp?", "dst", attrs=_PRECISION, modelled=False),
+    row("pto.tpows", "src scalar:s ~tmp?", "dst", attrs=_precision("pow"), modelled=False),
     row("pto.texpands", "scalar:s", "dst"),
-    row("pto.tcmp", "src0 src1", "dst", attrs={"cmpMode": "enum:cmp"}),
-    row("pto.tcmps", "src scalar:s", "dst", attrs={"cmpMode": "enum:cmp"}),
+    row("pto.tcmp", "src0 src1", "dst", form="dps_in", attrs={"cmpMode": "enum:cmp"}),
+    row("pto.tcmps", "src scalar:s", "dst", form="dps_in", attrs={"cmpMode": "enum:cmp"}),
     row("pto.tsel", "mask src0 src1 ~tmp?", "dst", inplace="src0 src1"),
     row("pto.tsels", "mask src ~tmp? scalar:s", "dst", inplace="src"),
 )
 
 _UNARY = (
     *(row(f"pto.{n}", "src", "dst", inplace="src") for n in ("tabs", "tneg", "tnot", "trelu")),
-    *(row(f"pto.{n}", "src", "dst", inplace="src", attrs=_PRECISION) for n in ("texp", "tlog", "tsqrt")),
-    row("pto.trecip", "src", "dst", attrs=_PRECISION),
-    row("pto.trsqrt", "src ~tmp?", "dst", attrs=_PRECISION),
-    row("pto.tcvt", "src ~tmp?", "dst", attrs={"rmode": "enum:round_mode", "sat_mode": "enum:saturation"}),
+    *(row(f"pto.t{n}", "src", "dst", inplace="src", attrs=_precision(n)) for n in ("exp", "log", "sqrt")),
+    row("pto.trecip", "src", "dst", attrs=_precision("recip")),
+    row("pto.trsqrt", "src ~tmp?", "dst", attrs=_precision("rsqrt")),
+    row("pto.tcvt", "src ~tmp?", "dst", form="dps_in", attrs={
+        "rmode": "enum:round_mode", "sat_mode": "enum:saturation_mode", "satmode": "alias:sat_mode"}),
 )
 
 _AXIS = (
     *(row(f"pto.{n}", "src ~tmp?", "dst") for n in (
         "trowsum", "trowmax", "trowmin", "trowprod", "trowargmax", "trowargmin", "tcolargmax", "tcolargmin")),
-    row("pto.tcolsum", "src ~tmp?", "dst", attrs={"isBinary": "bool"}),
+    row("pto.tcolsum", "src ~tmp?", "dst", attrs={"isBinary": "bool"},
+        form="ins ( $src , $tmp {} : :src , :tmp ) outs ( $dst : :dst ) | ins ( $src : :src ) outs ( $dst : :dst ) {}"),
     *(row(f"pto.{n}", "src", "dst") for n in ("tcolmax", "tcolmin", "tcolprod")),
     row("pto.trowexpand", "src", "dst"),
     row("pto.tcolexpand", "src", "dst"),
-    *(row(f"pto.trowexpand{n}", "src0 src1 ~tmp?", "dst", inplace="src0", attrs=_PRECISION if n == "div" else None)
+    *(row(f"pto.trowexpand{n}", "src0 src1 ~tmp?", "dst", inplace="src0", attrs=_precision("div") if n == "div" else None)
       for n in ("add", "sub", "mul", "div", "max", "min", "expdif")),
-    *(row(f"pto.tcolexpand{n}", "src0 src1", "dst", inplace="src0", attrs=_PRECISION if n == "div" else None)
+    *(row(f"pto.tcolexpand{n}", "src0 src1", "dst", inplace="src0", attrs=_precision("div") if n == "div" else None)
       for n in ("add", "sub", "mul", "div", "max", "min", "expdif")),
+)
+
+_TMRGSORT = (
+    "ins ( $srcs , $blockLen : :srcs , :blockLen ) outs ( $dsts : :dsts ) {} | "
+    "ins ( $srcs no_tmp <? { exhausted = #exhausted } ?> : :srcs ) outs ( $dsts~ , $excuted : :dsts , :excuted ) {} | "
+    "ins ( $srcs~ , $tmp <? { exhausted = #exhausted } ?> : :srcs , :tmp ) "
+    "outs ( $dsts~ , $excuted : :dsts , :excuted ) {}"
+)
+_TGATHER = (
+    "ins ( $src , { maskPattern = #maskPattern } : :src <? , #axis ?> ) outs ( $dst : :dst ) {} | "
+    "ins ( $src , $indices <? , $tmp ?> : :src , :indices <? , :tmp ?> ) outs ( $dst : :dst ) {} | "
+    "ins ( $src , $kValue <? , $tmp ?> : :src , :kValue <? , :tmp ?> ) outs ( $dst , $cdst : :dst , :cdst ) {}"
+)
+_TSCATTER = (
+    "ins ( $src , { maskPattern = #maskPattern } : :src <? , #axis ?> ) outs ( $dst : :dst ) {} | "
+    "ins ( $src , $indexes : :src , :indexes ) outs ( $dst : :dst ) {}"
+)
+_TQUANT = (
+    "ins ( $src , $fp <? , $offset ?> : :src , :fp <? , :offset ?> ) "
+    "outs ( $dst <? , $tmp ?> : :dst <? , :tmp ?> ) {}"
 )
 
 _OTHER = (
     row("pto.tci", "start:s ~tmp?", "dst", pipe="S", attrs={"descending": "bool"}),
-    row("pto.ttri", "diagonal:s", "dst", attrs={"upperOrLower": "int"}),
-    row("pto.trandom", "key0:s key1:s counter0:s counter1:s counter2:s counter3:s", "dst", modelled=False,
-        attrs={"rounds": "int"}),
+    row("pto.ttri", "diagonal:s", "dst", form="dps_in", attrs={"upperOrLower": "int"}),
+    row("pto.trandom", "key0:s key1:s counter0:s counter1:s counter2:s counter3:s", "dst", form="dps_in",
+        modelled=False, attrs={"rounds": "int"}),
     row("pto.tsort32", "src idx ~tmp?", "dst"),
-    row("pto.tmrgsort", "srcs* blockLen:s? ~tmp?", "dsts* excuted:t?", form="tmrgsort", modelled=False,
+    row("pto.tmrgsort", "srcs* blockLen:s? ~tmp?", "dsts* excuted:t?", form=_TMRGSORT, modelled=False,
         attrs={"exhausted": "bool"}),
-    row("pto.tgather", "src indices? ~tmp? kValue:s?", "dst cdst?", form="tgather", modelled=False, attrs={
-        "maskPattern": "enum:mask_pattern", "axis": "str", "cmpMode": "enum:cmp", "offset": "int"}),
+    row("pto.tgather", "src indices? ~tmp? kValue:s?", "dst cdst?", form=_TGATHER,
+        modelled=False, attrs={
+        "maskPattern": "enum:mask_pattern", "axis": "str:row col", "cmpMode": "enum:cmp", "offset": "int"}),
     row("pto.tgatherb", "src offsets", "dst", modelled=False),
-    row("pto.tscatter", "src indexes?", "+dst", form="tscatter", modelled=False, attrs={
-        "axis": "str", "maskPattern": "enum:mask_pattern"}),
+    row("pto.tscatter", "src indexes?", "+dst", form=_TSCATTER, modelled=False, attrs={
+        "axis": "str:row col", "maskPattern": "enum:mask_pattern"}),
     row("pto.thistogram", "src idx", "dst", modelled=False, attrs={"byte": "int"}),
-    row("pto.tquant", "src fp offset? ~tmp?", "dst", modelled=False, attrs={"quant_type": "enum:quant_type"}),
+    row("pto.tquant", "src fp offset? ~tmp?", "dst", form=_TQUANT, modelled=False, attrs={"quant_type": "enum:quant_type"}),
     row("pto.tdequant", "src scale offset", "dst", modelled=False),
     row("pto.tquant.mx", "src", "dst exp max scaling exp_zz?", modelled=False, attrs={
         "quant_type": "enum:quant_type", "quantScaleAlg": "enum:quant_scale_alg", "storeMode": "enum:vec_store_mode",
         "grpAxis": "enum:mx_group_axis", "interleave": "bool"}),
     row("pto.tget_scale_addr", "src", "dst", pipe="S", modelled=False),
     row("pto.tprint", "src ~tmp:t?", "", pipe="V", modelled=False, attrs={"printFormat": "enum:print_format"}),
-    row("pto.tgetval", "src offset:i", "", pipe="S", form="tgetval"),
-    row("pto.tsetval", "offset:i val:s", "+dst", pipe="S", form="tsetval"),
+    row("pto.tgetval", "src offset:i", "", pipe="S", form="ins ( $src , $offset : :src , :offset ) outs : @ {}"),
+    row("pto.tsetval", "offset:i val:s", "+dst", pipe="S"),
 )
 
 ROWS: tuple[OpRow, ...] = _MEMORY + _CUBE + _BINARY + _SCALAR + _UNARY + _AXIS + _OTHER

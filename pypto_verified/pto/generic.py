@@ -1,0 +1,112 @@
+"""The generic form of an op: `"pto.tadd"(%a, %b, %d) <{...}> {...} : (T, T, T) -> ()`."""
+
+from __future__ import annotations
+
+from pypto_verified.pto.attrtext import read_dict
+from pypto_verified.pto.module import AttrValue, Value
+from pypto_verified.pto.opread import Parts, assign
+from pypto_verified.pto.scope import Scope
+from pypto_verified.pto.spec import Operand, OpRow
+from pypto_verified.pto.types import Type
+
+_SEGMENTS = "operandSegmentSizes"
+
+# Ops whose definition lists its operands in another order than the row's.
+_ORDER = {
+    "pto.store_scalar": "ptr offset value",
+    "pto.tload": "src dst pad_value left_padding_num right_padding_num init_condition",
+    "pto.tstore": "src dst fp preQuantScalar",
+    "pto.tmov": "src dst fp preQuantScalar",
+    "pto.textract": "src indexRow indexCol dst fp preQuantScalar",
+    "pto.tinsert": "src indexRow indexCol dst fp preQuantScalar",
+    "pto.tsetval": "dst offset val",
+    "pto.mgather": "mem idx dst scratch",
+    "pto.tpow": "base exp dst tmp",
+    "pto.tpows": "src scalar dst tmp",
+    "pto.trsqrt": "src dst tmp",
+    "pto.tgather": "src dst cdst indices tmp kValue",
+    "pto.tscatter": "src dst indexes",
+    "pto.tmrgsort": "srcs blockLen dsts tmp excuted",
+    "pto.tquant": "src fp offset tmp dst",
+}
+
+
+def read_generic(scope: Scope, row: OpRow) -> Parts:
+    """Read what follows the quoted name. Regions and successors in this form are NotModelled."""
+    cursor = scope.cursor
+    cursor.expect("(")
+    start = cursor.pos
+    values: list[Value] = []
+    while not cursor.accept(")"):
+        if values:
+            cursor.expect(",")
+        values.append(scope.operand())
+    if cursor.next == "[":
+        cursor.not_modelled("successors of an op")
+    parts = Parts()
+    segments: dict[str, AttrValue] = {}
+    if cursor.accept("<"):
+        read_dict(cursor, row.attrs | {_SEGMENTS: "segments"}, parts.attrs)
+        cursor.expect(">")
+    if cursor.next == "(":
+        cursor.not_modelled("regions in the generic form of an op")
+    if cursor.next == "{":
+        read_dict(cursor, row.attrs | {_SEGMENTS: "segments"}, parts.attrs)
+    if _SEGMENTS in parts.attrs:
+        segments[_SEGMENTS] = parts.attrs.pop(_SEGMENTS)
+    cursor.expect(":")
+    for value, written in zip(values, _types(scope, len(values)), strict=True):
+        scope.check_type(value, written)
+    cursor.expect("->")
+    parts.results = _result_types(scope)
+    groups = _groups(row)
+    if _SEGMENTS in segments:
+        _by_segments(scope, row, groups, values, segments[_SEGMENTS], parts, start)
+    else:
+        assign(scope, row, groups, values, parts, start)
+    return parts
+
+
+def _groups(row: OpRow) -> tuple[Operand, ...]:
+    names = _ORDER.get(row.name)
+    by_name = {o.name: o for o in row.operands}
+    return tuple(by_name[n] for n in names.split()) if names else row.operands
+
+
+def _types(scope: Scope, count: int) -> list[Type]:
+    found = _result_types(scope)
+    if len(found) != count:
+        scope.cursor.fail(f"{count} operands, but {len(found)} types are written", scope.cursor.pos - 1)
+    return found
+
+
+def _result_types(scope: Scope) -> list[Type]:
+    cursor = scope.cursor
+    if not cursor.accept("("):
+        return [scope.type()]
+    found: list[Type] = []
+    while not cursor.accept(")"):
+        if found:
+            cursor.expect(",")
+        found.append(scope.type())
+    return found
+
+
+def _by_segments(
+    scope: Scope, row: OpRow, groups: tuple[Operand, ...], values: list[Value], sizes: AttrValue, parts: Parts, start: int
+) -> None:
+    cursor = scope.cursor
+    if not isinstance(sizes, tuple) or len(sizes) != len(groups):
+        cursor.fail(f"{row.name} needs {len(groups)} {_SEGMENTS}", start)
+    at = 0
+    for group, size in zip(groups, sizes, strict=True):
+        if not isinstance(size, int) or size < 0 or (size != 1 and not (group.variadic or (group.optional and size == 0))):
+            cursor.fail(f"operand '{group.name}' of {row.name} cannot have {size} values", start)
+        taken = values[at : at + size]
+        for number, value in enumerate(taken):
+            scope.check_kind(group, value, start + 2 * (at + number))
+        if taken:
+            parts.args[group.name] = tuple(taken)
+        at += size
+    if at != len(values):
+        cursor.fail(f"{_SEGMENTS} counts {at} operands, there are {len(values)}", start)

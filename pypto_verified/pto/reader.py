@@ -1,0 +1,141 @@
+"""The reader: `.pto` text -> Module. It reads everything that the dialect's assembler reads at tile level, and checks it.
+
+Operands, attributes and types are parsed, never kept as text; an op below the tile level raises NotModelled.
+"""
+
+from __future__ import annotations
+
+from pypto_verified.pto.attrtext import read_dict, read_symbol
+from pypto_verified.pto.lexer import Cursor, check_input
+from pypto_verified.pto.module import AttrValue, Block, Func, Module, Symbol, Value
+from pypto_verified.pto.opreader import OpReader, value_name
+from pypto_verified.pto.regions import SPECIAL, type_list
+from pypto_verified.pto.types import Type
+from pypto_verified.pto.typetext import type_text
+
+_FUNC_ATTRS = {"pto.kernel_kind": "enum:kernel_kind"}
+_MODULE_ATTRS = {"pto.target_arch": "str", "pto.device-spec": "str", "pto.kernel_kind": "enum:kernel_kind"}
+
+
+def read(text: str, file: str = "") -> Module:
+    """The module of a `.pto` text. `file` names it in locations of errors and in `Module.file`.
+
+    Raises InputError (too large, binary), ParseError (not the dialect), NotModelled (ops below the tile level and other
+    features that this version only recognises); each with file, line and column.
+    """
+    check_input(text, file)
+    reader = OpReader(Cursor(text, file), SPECIAL)
+    return _ModuleReader(reader).module(file)
+
+
+class _ModuleReader:
+    def __init__(self, reader: OpReader) -> None:
+        self.reader = reader
+        self.cursor = reader.cursor
+        self.funcs: list[Func] = []
+        self.attrs: dict[str, AttrValue] = {}
+
+    def module(self, file: str) -> Module:
+        cursor = self.cursor
+        self._aliases()
+        if cursor.next in ("module", "builtin.module"):
+            cursor.pos += 1
+            if cursor.next[:1] == "@":
+                self.attrs["sym_name"] = read_symbol(cursor).name
+            if cursor.accept("attributes"):
+                read_dict(cursor, _MODULE_ATTRS, self.attrs)
+            cursor.expect("{")
+            while not cursor.accept("}"):
+                self._func()
+            self.reader.locations.optional()
+        else:
+            while cursor.next and cursor.next[:1] not in "#!":
+                self._func()
+        self._aliases()
+        if cursor.next:
+            cursor.fail(f"expected the end of the text, found {cursor.shown()}")
+        self._check_symbols()
+        return Module(self.funcs, self.attrs, file)
+
+    def _aliases(self) -> None:
+        cursor = self.cursor
+        while cursor.next[:1] in ("#", "!") and cursor.texts[cursor.pos + 1 : cursor.pos + 2] == ["="]:
+            name = cursor.take()
+            cursor.pos += 1
+            if name[0] == "!":
+                self.reader.scope.aliases[name] = self.reader.scope.type()
+            elif cursor.next == "loc":
+                self.reader.locations.read()
+            else:
+                cursor.not_modelled(f"the attribute alias {name}")
+
+    def _func(self) -> None:
+        cursor, reader = self.cursor, self.reader
+        start = cursor.pos
+        if cursor.next in ("module", "builtin.module"):
+            cursor.not_modelled("a module within a module")
+        if cursor.next != "func.func":
+            if "." in cursor.next or not cursor.next:
+                cursor.fail(f"expected func.func or '}}', found {cursor.shown()}")
+            cursor.fail(f"expected func.func, found {cursor.shown()}")
+        cursor.pos += 1
+        attrs: dict[str, AttrValue] = {}
+        if cursor.next in ("private", "public", "nested"):
+            attrs["sym_visibility"] = cursor.take()
+        name_at = cursor.pos
+        name = read_symbol(cursor).name
+        if any(f.name == name for f in self.funcs):
+            cursor.fail(f"@{name} is defined twice", name_at)
+        reader.scope.enter()
+        args = self._arguments(attrs)
+        results = type_list(reader.scope) if cursor.accept("->") else []
+        if cursor.accept("attributes"):
+            read_dict(cursor, _FUNC_ATTRS, attrs)
+        body = self._body(name, results) if cursor.next == "{" else None
+        reader.scope.leave()
+        loc = reader.locations.optional()
+        self.funcs.append(Func(name, args, body, attrs, tuple(results), loc, cursor.line(start)))
+
+    def _arguments(self, attrs: dict[str, AttrValue]) -> list[Value]:
+        cursor, scope = self.cursor, self.reader.scope
+        cursor.expect("(")
+        args: list[Value] = []
+        while not cursor.accept(")"):
+            if args:
+                cursor.expect(",")
+            at = cursor.pos
+            if cursor.next[:1] == "%":
+                name = value_name(cursor)
+                cursor.expect(":")
+                args.append(scope.define(name, scope.type(), at))
+            else:
+                args.append(Value("", scope.type()))
+            if cursor.next == "{":
+                cursor.not_modelled("attributes of a function argument")
+            self.reader.locations.optional()
+        return args
+
+    def _body(self, name: str, results: list[Type]) -> Block:
+        cursor = self.cursor
+        block = self.reader.region([])
+        last = block.ops[-1] if block.ops else None
+        if last is None or last.name != "func.return":
+            cursor.fail(f"the body of @{name} must end in return", cursor.pos - 1)
+        found = [v.type for v in last.args.get("values", ())]
+        if found != results:
+            shown = ", ".join(type_text(t, True) for t in found) or "nothing"
+            cursor.fail(f"@{name} returns {shown}, its declaration differs", cursor.pos - 1)
+        return block
+
+    def _check_symbols(self) -> None:
+        """Calls and peers must name functions of the module; a call's types must be the callee's."""
+        by_name = {f.name: f for f in self.funcs}
+        for op, at in self.reader.calls:
+            callee = op.attrs["callee"]
+            assert isinstance(callee, Symbol)
+            func = by_name.get(callee.name)
+            if func is None:
+                self.cursor.fail(f"@{callee.name} is not defined in this module", at)
+            operands = [v.type for v in op.args.get("operands", ())]
+            if operands != [a.type for a in func.args] or [r.type for r in op.results] != list(func.result_types):
+                self.cursor.fail(f"the call's types are not those of @{callee.name}", at)

@@ -1,0 +1,234 @@
+"""Reading the ops that have regions or another form of their own: scf, func.call, arith.constant, sections."""
+
+from __future__ import annotations
+
+from pypto_verified.dtypes import BOOL, DType
+from pypto_verified.pto.attrtext import read_attr, read_dict, read_float, read_symbol
+from pypto_verified.pto.module import AttrValue, Block, Op, Value
+from pypto_verified.pto.opread import Parts
+from pypto_verified.pto.opreader import Names, OpReader, SpecialForm, value_name
+from pypto_verified.pto.scope import Scope
+from pypto_verified.pto.spec import OpRow
+from pypto_verified.pto.types import ScalarType, Type
+from pypto_verified.pto.typetext import parse_type, type_text
+
+
+def type_list(scope: Scope) -> list[Type]:
+    """`(T, T)` or a single type."""
+    cursor = scope.cursor
+    if not cursor.accept("("):
+        return [scope.type()]
+    found: list[Type] = []
+    while not cursor.accept(")"):
+        if found:
+            cursor.expect(",")
+        found.append(scope.type())
+    return found
+
+
+def _constant(reader: OpReader, row: OpRow, names: Names) -> Op:
+    cursor, scope = reader.cursor, reader.scope
+    parts = Parts()
+    if cursor.next == "{":
+        read_dict(cursor, row.attrs, parts.attrs)
+    if cursor.next in ("true", "false"):
+        parts.attrs["value"] = cursor.take() == "true"
+        if cursor.accept(":"):
+            cursor.expect("i1")
+        parts.results.append(parse_type("i1"))
+        return reader.finish(row, parts, names)
+    at = cursor.pos
+    if cursor.next[:5] in ("dense", "array"):
+        cursor.not_modelled("a constant that is not a scalar")
+    cursor.pos += 1
+    cursor.expect(":")
+    type_ = scope.type()
+    if not isinstance(type_, ScalarType):
+        cursor.fail(f"a constant must be a scalar, not {type_text(type_)}")
+    end, cursor.pos = cursor.pos, at
+    parts.attrs["value"] = _literal(reader, type_.dtype)
+    cursor.pos = end
+    parts.results.append(type_)
+    op = reader.finish(row, parts, names)
+    value = parts.attrs["value"]
+    if isinstance(value, int) and not isinstance(value, bool):
+        scope.constants[op.result] = value
+    return op
+
+
+def _literal(reader: OpReader, dtype: DType) -> bool | int | float:
+    cursor = reader.cursor
+    if dtype.is_float:
+        if "." not in cursor.next and "0x" not in cursor.next:
+            cursor.fail(f"a constant of type {dtype.pto} needs a decimal point, found {cursor.shown()}")
+        return read_float(cursor, dtype)
+    value = cursor.take_int()
+    bits = 1 if dtype is BOOL else dtype.bits
+    if not -(1 << (bits - 1)) <= value < 1 << bits:
+        cursor.fail(f"{value} does not fit into {dtype.pto}", cursor.pos - 1)
+    return bool(value) if dtype is BOOL else value
+
+
+def _assignments(reader: OpReader) -> list[tuple[str, Value, int]]:
+    """`(%a = %init, ...)`."""
+    cursor = reader.cursor
+    found: list[tuple[str, Value, int]] = []
+    cursor.expect("(")
+    while not cursor.accept(")"):
+        if found:
+            cursor.expect(",")
+        at = cursor.pos
+        name = value_name(cursor)
+        cursor.expect("=")
+        found.append((name, reader.scope.operand(), at))
+    return found
+
+
+def _check_yield(reader: OpReader, block: Block, terminator: str, types: list[Type], what: str) -> None:
+    """The block must hand on values of `types`; an empty yield is dropped."""
+    cursor = reader.cursor
+    last = block.ops[-1] if block.ops and block.ops[-1].name == terminator else None
+    values = last.args.get("values", ()) if last else ()
+    if [v.type for v in values] != types:
+        wanted = ", ".join(type_text(t, True) for t in types) or "nothing"
+        found = ", ".join(type_text(v.type, True) for v in values) or "nothing"
+        cursor.fail(f"{what} must end in {terminator} of {wanted}, found {found}", cursor.pos - 1)
+    if last is not None and terminator == "scf.yield" and not values and not last.attrs:
+        block.ops.pop()
+
+
+def _for(reader: OpReader, row: OpRow, names: Names) -> Op:
+    cursor, scope = reader.cursor, reader.scope
+    at = cursor.pos
+    variable = value_name(cursor)
+    bounds: list[Value] = []
+    for word in ("=", "to", "step"):
+        cursor.expect(word)
+        bounds.append(scope.operand())
+    carried = _assignments(reader) if cursor.accept("iter_args") else []
+    types: list[Type] = []
+    if carried:
+        cursor.expect("->")
+        types = type_list(scope)
+    counter: Type = scope.type() if cursor.accept(":") else parse_type("index")
+    for value in bounds:
+        scope.check_type(value, counter)
+    if len(types) != len(carried):
+        cursor.fail(f"scf.for carries {len(carried)} values, {len(types)} types are written")
+    for (_, value, _), written in zip(carried, types, strict=True):
+        scope.check_type(value, written)
+    block = reader.region([(variable, counter, at), *((n, v.type, p) for n, v, p in carried)])
+    _check_yield(reader, block, "scf.yield", types, "the loop")
+    parts = Parts({"lower": (bounds[0],), "upper": (bounds[1],), "step": (bounds[2],)}, {}, types)
+    if carried:
+        parts.args["init"] = tuple(v for _, v, _ in carried)
+    _trailing_dict(reader, row, parts.attrs)
+    return reader.finish(row, parts, names, (block,))
+
+
+def _trailing_dict(reader: OpReader, row: OpRow, attrs: dict[str, AttrValue]) -> None:
+    if reader.cursor.next == "{":
+        read_dict(reader.cursor, row.attrs, attrs)
+
+
+def _if(reader: OpReader, row: OpRow, names: Names) -> Op:
+    cursor, scope = reader.cursor, reader.scope
+    condition = scope.operand()
+    scope.check_type(condition, parse_type("i1"))
+    types = type_list(scope) if cursor.accept("->") else []
+    blocks = [reader.region([])]
+    _check_yield(reader, blocks[0], "scf.yield", types, "the branch")
+    if cursor.accept("else"):
+        blocks.append(reader.region([]))
+        _check_yield(reader, blocks[1], "scf.yield", types, "the branch")
+    elif types:
+        cursor.fail("scf.if with results needs an else branch")
+    parts = Parts({"cond": (condition,)}, {}, types)
+    _trailing_dict(reader, row, parts.attrs)
+    return reader.finish(row, parts, names, tuple(blocks))
+
+
+def _while(reader: OpReader, row: OpRow, names: Names) -> Op:
+    cursor, scope = reader.cursor, reader.scope
+    carried = _assignments(reader) if cursor.next == "(" else []
+    cursor.expect(":")
+    inits = type_list(scope)
+    cursor.expect("->")
+    types = type_list(scope)
+    if len(inits) != len(carried):
+        cursor.fail(f"scf.while carries {len(carried)} values, {len(inits)} types are written")
+    for (_, value, _), written in zip(carried, inits, strict=True):
+        scope.check_type(value, written)
+    before = reader.region([(n, v.type, p) for n, v, p in carried])
+    _check_yield(reader, before, "scf.condition", types, "the condition of the loop")
+    cursor.expect("do")
+    after = reader.region([])
+    if [v.type for v in after.args] != types:
+        cursor.fail("the arguments of the loop body differ from the types that scf.while hands on", cursor.pos - 1)
+    _check_yield(reader, after, "scf.yield", inits, "the loop")
+    parts = Parts({"init": tuple(v for _, v, _ in carried)} if carried else {}, {}, types)
+    if cursor.accept("attributes"):
+        read_dict(cursor, row.attrs, parts.attrs)
+    return reader.finish(row, parts, names, (before, after))
+
+
+def _call(reader: OpReader, row: OpRow, names: Names) -> Op:
+    cursor, scope = reader.cursor, reader.scope
+    at = cursor.pos
+    parts = Parts({}, {"callee": read_symbol(cursor)})
+    cursor.expect("(")
+    operands: list[Value] = []
+    while not cursor.accept(")"):
+        if operands:
+            cursor.expect(",")
+        operands.append(scope.operand())
+    _trailing_dict(reader, row, parts.attrs)
+    cursor.expect(":")
+    types = type_list(scope)
+    if len(types) != len(operands):
+        cursor.fail(f"the call has {len(operands)} operands, {len(types)} types are written")
+    for value, written in zip(operands, types, strict=True):
+        scope.check_type(value, written)
+    cursor.expect("->")
+    parts.results = type_list(scope)
+    if operands:
+        parts.args["operands"] = tuple(operands)
+    op = reader.finish(row, parts, names)
+    reader.calls.append((op, at))
+    return op
+
+
+def _section(reader: OpReader, row: OpRow, names: Names) -> Op:
+    parts = Parts()
+    if row.attrs:
+        cursor = reader.cursor
+        for _ in range(3):
+            cursor.expect("<")
+        for number, name in enumerate(row.attrs):
+            if number:
+                cursor.expect(",")
+            parts.attrs[name] = read_attr(cursor, row.attrs[name])
+        for _ in range(3):
+            cursor.expect(">")
+    block = reader.region([])
+    _trailing_dict(reader, row, parts.attrs)
+    return reader.finish(row, parts, names, (block,))
+
+
+def _fusion(reader: OpReader, row: OpRow, names: Names) -> Op:
+    cursor = reader.cursor
+    block = reader.region([])
+    parts = Parts()
+    _trailing_dict(reader, row, parts.attrs)
+    if cursor.accept(":"):
+        parts.results.append(reader.scope.type())
+        while cursor.accept(","):
+            parts.results.append(reader.scope.type())
+    _check_yield(reader, block, "pto.yield", parts.results, "the region")
+    return reader.finish(row, parts, names, (block,))
+
+
+SPECIAL: dict[str, SpecialForm] = {
+    "constant": _constant, "scf.for": _for, "scf.if": _if, "scf.while": _while, "func.call": _call,
+    "section": _section, "fusion": _fusion,
+}
