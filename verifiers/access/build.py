@@ -1,0 +1,385 @@
+"""From a `pto.Func` to its access program: one walk over the regions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from pypto_verified.errors import NotModelled
+from pypto_verified.index import Cond, Expr, all_of, const, eq, maximum
+from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.layouts import Space
+from pypto_verified.pto.module import Block, EnumAttr, Func, Op, Value
+from pypto_verified.pto.rows import TABLE
+from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
+from verifiers.access.handles import Handles
+from verifiers.access.induction import carried_value, while_value
+from verifiers.access.program import (
+    AccessProgram,
+    Branch,
+    Defined,
+    Loop,
+    Operand,
+    Reserved,
+    Scalar,
+    Sequence,
+    Step,
+    TileUse,
+    Window,
+)
+from verifiers.access.scalars import Scalars, ceiling
+from verifiers.access.symbols import SymbolKind, Symbols
+
+_HIDDEN = re.compile(r"(?:^|_)(subblock_idx|block_idx|block_num)$")
+_SILENT = frozenset({"func.return", "scf.yield", "scf.condition"})
+
+
+def build_program(func: Func, file: str, target: str, names: Mapping[str, str] | None = None) -> AccessProgram:
+    """The access program of a function with a body. `target` is 'a2a3' or 'a5' (it decides pipes); `names` maps SSA
+    names of arguments to what users call them. What can't be expressed is listed in `gaps`, never dropped silently."""
+    if func.body is None:
+        raise NotModelled(f"function {func.name} has no body", func.loc)
+    return _Builder(func, file, target, names).build()
+
+
+class _Builder:
+    def __init__(self, func: Func, file: str, target: str, names: Mapping[str, str] | None) -> None:
+        self.func = func
+        self.target = target
+        self.symbols = Symbols(names)
+        self.scalars = Scalars(self.symbols)
+        self.handles = Handles(self.symbols)
+        self.program = AccessProgram(func, file, self.symbols, Sequence([]), [], [], [], [], [])
+        self.producers: dict[Value, Op] = {}
+        self.loops: tuple[Loop, ...] = ()
+        self.block_count: Expr | None = None
+
+    def build(self) -> AccessProgram:
+        assert self.func.body is not None
+        for op in _all_ops(self.func.body):
+            for r in op.results:
+                self.producers[r] = op
+        dims = self._dimension_arguments()
+        for arg in self.func.args:
+            self._argument(arg, dims)
+        self.program.body = self._block(self.func.body, TRUE)
+        return self.program
+
+    def _dimension_arguments(self) -> set[Value]:
+        """Arguments that the shape or strides of a tensor view are computed from."""
+        assert self.func.body is not None
+        found: set[Value] = set()
+        pending = [
+            v for op in _all_ops(self.func.body) if op.name == "pto.make_tensor_view"
+            for v in (*op.args.get("shape", ()), *op.args.get("strides", ()))]
+        while pending:
+            value = pending.pop()
+            if value in found:
+                continue
+            found.add(value)
+            op = self.producers.get(value)
+            if op is not None and op.name.startswith("arith."):
+                pending.extend(op.operands())
+        return found
+
+    def _argument(self, arg: Value, dims: set[Value]) -> None:
+        if isinstance(arg.type, PtrType):
+            self.handles.enter_pointer(arg)
+        elif isinstance(arg.type, ScalarType):
+            kind = arg.type.dtype.kind
+            hidden = _HIDDEN.search(arg.name)
+            if kind == "bool":
+                self.handles.scalars[arg] = self.scalars.opaque_condition(arg.name)
+            elif hidden:
+                self.handles.scalars[arg] = self._block_value(hidden.group(1))
+            elif arg.type.dtype.is_integer:
+                is_dim = arg in dims
+                lo = 0 if is_dim or kind == "uint" else None
+                self.handles.scalars[arg] = self.symbols.new(
+                    arg.name, SymbolKind.DIM if is_dim else SymbolKind.PARAM, lo)
+        elif isinstance(arg.type, TileBufType):
+            self._gap(Op("func.func", loc=self.func.loc, line=self.func.line), f"tile argument %{arg.name}")
+
+    def _block_value(self, what: str) -> Expr:
+        """A block index, a block count or a lane index: assumptions BLOCK-INDEX and LANE-INDEX."""
+        if what == "subblock_idx":
+            found = self.symbols.shown.get("subblock_idx")
+            return found.expr if found else self.symbols.new("subblock_idx", SymbolKind.BLOCK, 0, 1)
+        if self.block_count is None:
+            self.block_count = self.symbols.new("block_num", SymbolKind.LAUNCH, 1)
+        if what == "block_num":
+            return self.block_count
+        found = self.symbols.shown.get("block_idx")
+        if found is not None:
+            return found.expr
+        index = self.symbols.new("block_idx", SymbolKind.BLOCK, 0)
+        self.symbols.require(index < self.block_count)
+        return index
+
+    def _gap(self, op: Op, text: str) -> None:
+        self.program.gaps.append((op, text))
+
+    # Control flow
+
+    def _block(self, block: Block, path: Cond) -> Sequence:
+        made = Sequence([])
+        for op in block.ops:
+            if op.name == "scf.for":
+                made.items.append(self._for(op, path))
+            elif op.name == "scf.if":
+                made.items.append(self._if(op, path))
+            elif op.name == "scf.while":
+                made.items.append(self._while(op, path))
+            elif op.regions:
+                # Sections and other plain regions run once, where they stand.
+                if not op.name.startswith("pto.section"):
+                    self._gap(op, f"region of {op.name}")
+                made.items.extend(self._block(r, path) for r in op.regions)
+            elif op.name not in _SILENT:
+                step = self._op(op, path)
+                if step is not None:
+                    made.items.append(step)
+        return made
+
+    def _for(self, op: Op, path: Cond) -> Loop:
+        block = op.regions[0]
+        lower, upper, step = (self.handles.index(op.arg(g)) for g in ("lower", "upper", "step"))
+        var, counter, inside = self._induction(block.args[0], lower, upper, step)
+        self.handles.scalars[block.args[0]] = var
+        trips = maximum(ceiling(upper - lower, step), 0) if step.lo is not None and step.lo > 0 else None
+        results = self._carry(op, block.args[1:], op.args.get("init", ()), counter, trips)
+        loop = Loop(op, var, counter, lower, upper, step, path, path & inside)
+        self._loop_body(loop, block)
+        for value, result in zip(op.results, results, strict=False):
+            self.handles.scalars[value] = result
+        return loop
+
+    def _induction(self, arg: Value, lower: Expr, upper: Expr, step: Expr) -> tuple[Expr, Expr, Cond]:
+        """(induction value, counter from 0, what holds in the body)."""
+        extent = upper - lower
+        if extent.hi is not None and extent.hi <= 0:
+            return lower, const(0), FALSE
+        stride = step.value
+        if stride == 1:
+            hi = upper.hi - 1 if upper.hi is not None else None
+            var = self.symbols.new(arg.name, SymbolKind.TRIP, lower.lo, hi)
+            return var, var - lower, (var >= lower) & (var < upper)
+        counter_hi = (extent.hi - 1) // stride if extent.hi is not None and stride is not None and stride > 0 else None
+        counter = self.symbols.new(f"{arg.name.split('__')[0]}_trip", SymbolKind.TRIP, 0, counter_hi, hidden=True)
+        if stride is not None and stride > 0:
+            var = lower + counter * stride
+            self.symbols.show(arg.name, var)
+            return var, counter, var < upper
+        var = self.symbols.new(arg.name, SymbolKind.TRIP)
+        return var, counter, all_of(((step >= 1), eq(var, lower + step * counter), var >= lower, var < upper))
+
+    def _carry(
+        self, op: Op, args: list[Value], inits: tuple[Value, ...], counter: Expr, trips: Expr | None
+    ) -> list[Scalar]:
+        """Values of the carried arguments in the body; returns those of the results."""
+        yields = _terminator_values(op.regions[0], "scf.yield")
+        results: list[Scalar] = []
+        for arg, init, handed in zip(args, inits, yields, strict=False):
+            if not isinstance(arg.type, ScalarType):
+                self._carry_handle(op, arg, init, handed)
+                results.append(None)
+                continue
+            start = self.handles.scalars.get(init)
+            inside, after = carried_value(
+                self.symbols, arg, start, handed, counter, trips, self.producers, self.handles.scalars)
+            self.handles.scalars[arg] = inside
+            results.append(after)
+        return results
+
+    def _carry_handle(self, op: Op, arg: Value, init: Value, handed: Value) -> None:
+        """A tile or view carried by a loop: the same buffer throughout, or not modelled."""
+        if handed is not arg and handed is not init:
+            self._gap(op, f"%{arg.name}, a buffer that changes from one iteration to the next")
+        tile = self.handles.tiles.get(init)
+        if tile is not None:
+            self.handles.tiles[arg] = tile
+
+    def _loop_body(self, loop: Loop, block: Block) -> None:
+        outer_valid = self._forget_valid(block)
+        self.loops = (*self.loops, loop)
+        loop.body = self._block(block, loop.inside)
+        self.loops = self.loops[:-1]
+        for value in outer_valid:
+            self._opaque_valid(value)
+
+    def _forget_valid(self, block: Block) -> list[Value]:
+        """Handles from outside whose valid extents the body changes: unknown at its head, and after it."""
+        changed = [
+            op.arg("source") for op in _all_ops(block)
+            if op.name == "pto.set_validshape" and op.arg("source") in self.handles.tiles]
+        for value in changed:
+            self._opaque_valid(value)
+        return changed
+
+    def _opaque_valid(self, value: Value) -> None:
+        type_ = self.handles.tiles[value].type
+        rows = self.symbols.new(f"valid_rows_of_{value.name}", SymbolKind.OPAQUE, 0, type_.rows)
+        cols = self.symbols.new(f"valid_cols_of_{value.name}", SymbolKind.OPAQUE, 0, type_.cols)
+        self.handles.set_valid(value, rows, cols)
+
+    def _while(self, op: Op, path: Cond) -> Loop:
+        before, after = op.regions
+        inits = op.args.get("init", ())
+        name = op.results[0].name if op.results else "while"
+        counter = self.symbols.new(f"{name}_trip", SymbolKind.TRIP, 0, hidden=True)
+        passed = _terminator_values(before, "scf.condition")
+        handed = _terminator_values(after, "scf.yield")
+        links = dict(zip(after.args, passed[1:], strict=False))
+        for arg, init, nxt in zip(before.args, inits, handed, strict=False):
+            self.handles.scalars[arg] = while_value(
+                self.symbols, arg, self.handles.scalars.get(init), nxt, counter, links, self.producers,
+                self.handles.scalars)
+        head = self._block(before, path)
+        condition = self.handles.scalars.get(passed[0]) if passed else None
+        if not isinstance(condition, Cond):
+            condition = self.scalars.opaque_condition("while")
+        for arg, value_in in links.items():
+            self.handles.scalars[arg] = self.handles.scalars.get(value_in)
+        if not _fails_once_for_all(condition, counter):
+            # Some counts may lie behind the exit: they can't be chosen in a refutation.
+            self.symbols.kinds[repr(counter)] = SymbolKind.OPAQUE
+        loop = Loop(op, None, counter, None, None, None, path, path & condition)
+        self._loop_body(loop, after)
+        loop.body.items[:0] = head.items
+        for result in op.results:
+            if isinstance(result.type, ScalarType) and result.type.dtype.is_integer:
+                self.handles.scalars[result] = self.symbols.new(result.name, SymbolKind.OPAQUE)
+        return loop
+
+    def _if(self, op: Op, path: Cond) -> Branch:
+        found = self.handles.scalars.get(op.arg("cond"))
+        cond = found if isinstance(found, Cond) else self.scalars.opaque_condition(op.arg("cond").name)
+        before = dict(self.handles.tiles)
+        then = self._block(op.regions[0], path & cond)
+        after_then = dict(self.handles.tiles)
+        for value, tile in before.items():
+            self.handles.tiles[value] = tile
+        orelse = self._block(op.regions[1], path & ~cond) if len(op.regions) > 1 else Sequence([])
+        self._join_valid(cond, before, after_then)
+        if op.results:
+            firsts = _terminator_values(op.regions[0], "scf.yield")
+            seconds = _terminator_values(op.regions[1], "scf.yield")
+            for result, a, b in zip(op.results, firsts, seconds, strict=True):
+                if isinstance(result.type, ScalarType):
+                    self.handles.scalars[result] = self.scalars.select(
+                        result.name, cond, self.handles.scalars.get(a), self.handles.scalars.get(b))
+                else:
+                    self._gap(op, f"%{result.name}, a buffer chosen by a branch")
+        return Branch(op, cond, then, orelse)
+
+    def _join_valid(self, cond: Cond, before: dict[Value, TileUse], after_then: dict[Value, TileUse]) -> None:
+        for value in before:
+            a, b = after_then[value], self.handles.tiles[value]
+            if a is b:
+                continue
+            rows = self.scalars.select(f"valid_rows_of_{value.name}", cond, a.valid_rows, b.valid_rows)
+            cols = self.scalars.select(f"valid_cols_of_{value.name}", cond, a.valid_cols, b.valid_cols)
+            assert isinstance(rows, Expr) and isinstance(cols, Expr)
+            self.handles.set_valid(value, rows, cols)
+
+    # Straight-line ops
+
+    def _op(self, op: Op, path: Cond) -> Step | None:
+        try:
+            return self._known_op(op, path)
+        except NotModelled as e:
+            self._gap(op, e.what)
+            return self._step(op, path)
+
+    def _known_op(self, op: Op, path: Cond) -> Step | None:
+        name = op.name
+        if name.startswith(("arith.", "math.")):
+            args = [self.handles.scalars.get(v) for v in op.operands()]
+            self.handles.scalars[op.result] = self.scalars.evaluate(op, args)
+            return None
+        row = TABLE.get(name)
+        if name.startswith("pto.get_") and name.removeprefix("pto.get_") in ("block_idx", "block_num", "subblock_idx"):
+            self.handles.scalars[op.result] = self._block_value(name.removeprefix("pto.get_"))
+            return None
+        if name == "pto.set_validshape":
+            value = op.arg("source")
+            step = self._step(op, path)
+            self.handles.tile(value, op)
+            self.handles.set_valid(
+                value, self.handles.index(op.arg("valid_row")), self.handles.index(op.arg("valid_col")))
+            return step
+        if name == "pto.reserve_buffer":
+            return self._reserve(op)
+        if name in _METADATA:
+            self._metadata(op)
+            return None
+        if row is not None and row.effect in ("view", "alloc"):
+            made = self.handles.define(op)
+            if isinstance(made, TileUse):
+                self.program.defined.append(Defined(made, path))
+            elif isinstance(made, Window):
+                self.program.windows.append((made, path))
+            return None
+        if name.startswith("pto.tpop") and op.results and isinstance(op.result.type, TileBufType):
+            self.program.defined.append(Defined(self.handles.pop(op), path))
+            return self._step(op, path)
+        step = self._step(op, path)
+        for result in op.results:
+            if isinstance(result.type, ScalarType) and result.type.dtype.is_integer:
+                self.handles.scalars[result] = self.symbols.new(result.name, SymbolKind.DATA)
+        return step
+
+    def _metadata(self, op: Op) -> None:
+        """Extents asked of a view or a tile."""
+        if op.name in ("pto.get_tensor_view_dim", "pto.get_tensor_view_stride"):
+            view = self.handles.views.get(op.arg("tensor_view"))
+            axis = self.handles.index(op.arg("dim_index")).value
+            if view is None or axis is None:
+                raise NotModelled(f"{op.name} of an axis that is not constant", op.loc)
+            self.handles.scalars[op.result] = (view.dims if op.name.endswith("dim") else view.strides)[axis]
+            return
+        tile = self.handles.tile(op.arg("src"), op)
+        self.handles.scalars[op.result] = tile.valid_rows if op.name.endswith("rows") else tile.valid_cols
+
+    def _reserve(self, op: Op) -> Step:
+        size, base, location = op.attrs.get("size"), op.attrs.get("base"), op.attrs.get("location")
+        if not isinstance(size, int) or not isinstance(location, EnumAttr):
+            raise NotModelled("a reserve_buffer without size and location", op.loc)
+        name = op.attrs.get("name")
+        self.program.reserved.append(Reserved(
+            name if isinstance(name, str) else "", op, Space(location.member), base if isinstance(base, int) else None,
+            size))
+        return self._step(op, TRUE)
+
+    def _step(self, op: Op, path: Cond) -> Step:
+        row = TABLE.get(op.name)
+        operands: dict[str, tuple[Operand, ...]] = {
+            group: tuple(self.handles.operand(v) for v in values) for group, values in op.args.items()}
+        phases = row.phases(op, self.target) if row is not None and row.effect in ("compute", "sync") else ()
+        step = Step(len(self.program.steps), op, row, operands, phases, path, self.loops)
+        self.program.steps.append(step)
+        return step
+
+
+_METADATA = frozenset({
+    "pto.get_tensor_view_dim", "pto.get_tensor_view_stride", "pto.tile_valid_rows", "pto.tile_valid_cols"})
+
+
+def _fails_once_for_all(condition: Cond, counter: Expr) -> bool:
+    """Whether a linear condition that fails for some count fails for every later one."""
+    if condition.kind != "nonneg" or condition.expr is None:
+        return False
+    return dict(condition.expr.terms).get(counter.terms[0][0], 0) < 0
+
+
+def _all_ops(block: Block) -> Iterator[Op]:
+    for op in block.ops:
+        yield op
+        for region in op.regions:
+            yield from _all_ops(region)
+
+
+def _terminator_values(block: Block, name: str) -> tuple[Value, ...]:
+    if not block.ops or block.ops[-1].name != name:
+        return ()
+    return tuple(block.ops[-1].operands())

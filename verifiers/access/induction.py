@@ -1,0 +1,89 @@
+"""Scalars carried by loops: arithmetic progressions exactly, geometric ones by their invariants, others as OPAQUE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import gcd
+
+from pypto_verified.index import Expr, eq, symbols_of
+from pypto_verified.pto.module import Op, Value
+from verifiers.access.program import Scalar
+from verifiers.access.scalars import Scalars
+from verifiers.access.symbols import SymbolKind, Symbols
+
+
+def _handed_on(
+    arg: Value, handed: Value, links: Mapping[Value, Value], producers: Mapping[Value, Op],
+    known: Mapping[Value, Scalar],
+) -> tuple[Expr, Scalar]:
+    """(placeholder for the carried value, what the body hands on in terms of it); only scalar ops are looked
+    through."""
+    scratch = Symbols()
+    placeholder = scratch.new("carried", SymbolKind.OPAQUE)
+    values: dict[Value, Scalar] = {arg: placeholder}
+    scalars = Scalars(scratch)
+
+    def value_of(v: Value) -> Scalar:
+        if v in values:
+            return values[v]
+        if v in links:
+            return value_of(links[v])
+        if v in known:
+            return known[v]
+        op = producers.get(v)
+        if op is None or not op.name.startswith("arith.") or op.regions:
+            return None
+        values[v] = scalars.evaluate(op, [value_of(x) for x in op.operands()])
+        return values[v]
+
+    found = value_of(handed)
+    # What the body makes of something unknown to the scratch registry is not a known function of the carried value.
+    if isinstance(found, Expr) and any(n in scratch.kinds and n != "carried" for n in symbols_of(found)):
+        return placeholder, None
+    return placeholder, found
+
+
+def carried_value(
+    symbols: Symbols, arg: Value, start: Scalar, handed: Value, counter: Expr, trips: Expr | None,
+    producers: Mapping[Value, Op], known: Mapping[Value, Scalar],
+) -> tuple[Scalar, Scalar]:
+    """(value in the body, value after the loop) of an `scf.for` iter_arg: `start + step*counter` if it grows by what
+    does not change inside the loop."""
+    placeholder, found = _handed_on(arg, handed, {}, producers, known)
+    if isinstance(start, Expr) and isinstance(found, Expr):
+        step = found - placeholder
+        varying = set(symbols_of(step)) & ({"carried"} | set(symbols_of(counter)))
+        if not varying:
+            if trips is None:
+                after: Scalar = symbols.new(arg.name, SymbolKind.OPAQUE)
+            else:
+                after = start + step * trips
+            return start + step * counter, after
+    if isinstance(start, Expr):
+        return symbols.new(arg.name, SymbolKind.OPAQUE), symbols.new(arg.name, SymbolKind.OPAQUE)
+    return None, None
+
+
+def while_value(
+    symbols: Symbols, arg: Value, start: Scalar, handed: Value, counter: Expr, links: Mapping[Value, Value],
+    producers: Mapping[Value, Op], known: Mapping[Value, Scalar],
+) -> Scalar:
+    """The value at the head of a while loop. `x -> m*x + b` with m >= 1, b >= 0 from a constant start keeps `x >=
+    start` and every common divisor of start and b; that is more than its true values, so the symbol is OPAQUE."""
+    placeholder, found = _handed_on(arg, handed, links, producers, known)
+    if not isinstance(start, Expr):
+        return None
+    if isinstance(found, Expr):
+        step = found - placeholder
+        if "carried" not in symbols_of(step):
+            return start + step * counter
+        factor = dict(found.terms).get(placeholder.terms[0][0])
+        first, grow = start.value, found.constant
+        growing = factor is not None and factor >= 1 and grow >= 0 and len(found.terms) == 1
+        if first is not None and first >= 0 and growing:
+            value = symbols.new(arg.name, SymbolKind.OPAQUE, first)
+            divisor = gcd(first, grow)
+            if divisor > 1:
+                symbols.require(eq(value % divisor, 0))
+            return value
+    return symbols.new(arg.name, SymbolKind.OPAQUE)

@@ -1,0 +1,165 @@
+"""The value of scalar ops as index expressions and conditions. Integers are mathematical: assumption SCALAR-ROUND-TRIP.
+
+Signed division truncates in `arith`: `a / b = max(a, 0) // b - max(-a, 0) // b` for b > 0, which is plain floor
+division once `a` is known not to be negative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pypto_verified.index import Cond, Expr, IntLike, as_expr, const, eq, implies, maximum, minimum, ne
+from pypto_verified.index.cond import FALSE, TRUE, variable
+from pypto_verified.pto.module import Op
+from verifiers.access.program import Scalar
+from verifiers.access.symbols import SymbolKind, Symbols
+
+
+def truncated_quotient(a: Expr, b: Expr) -> Expr:
+    """`a / b` rounded towards zero, for b > 0."""
+    if a.lo is not None and a.lo >= 0:
+        return a // b
+    return maximum(a, 0) // b - maximum(-a, 0) // b
+
+
+def ceiling(a: Expr, b: IntLike) -> Expr:
+    """`a / b` rounded up, for b > 0."""
+    return (a + b - 1) // b
+
+
+_BINARY: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "arith.addi": lambda a, b: a + b,
+    "arith.subi": lambda a, b: a - b,
+    "arith.muli": lambda a, b: a * b,
+    "arith.minsi": minimum,
+    "arith.maxsi": maximum,
+}
+
+_DIVISION: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "arith.divsi": truncated_quotient,
+    "arith.remsi": lambda a, b: a - b * truncated_quotient(a, b) if a.lo is None or a.lo < 0 else a % b,
+    "arith.floordivsi": lambda a, b: a // b,
+    "arith.ceildivsi": ceiling,
+}
+
+def _shift(op: str, a: Expr, b: Expr) -> Expr | None:
+    """Shifts by a constant; the arithmetic right shift rounds down."""
+    if b.value is None or not 0 <= b.value < 64:
+        return None
+    return a * (1 << b.value) if op == "arith.shli" else a // (1 << b.value)
+
+
+_SHIFTS = frozenset({"arith.shli", "arith.shrsi"})
+_SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.trunci"})
+
+_COMPARE: dict[str, Callable[[Expr, Expr], Cond]] = {
+    "eq": eq, "ne": ne,
+    "slt": lambda a, b: a < b, "sle": lambda a, b: a <= b, "sgt": lambda a, b: a > b, "sge": lambda a, b: a >= b,
+}
+_UNSIGNED = {"ult": "slt", "ule": "sle", "ugt": "sgt", "uge": "sge"}
+
+
+class Scalars:
+    """Evaluates one scalar op at a time; what it can't express becomes an OPAQUE symbol, noted in `symbols`."""
+
+    def __init__(self, symbols: Symbols) -> None:
+        self.symbols = symbols
+        self._conditions = 0
+
+    def constant(self, op: Op) -> Scalar:
+        value = op.attrs.get("value")
+        if isinstance(value, bool):
+            return TRUE if value else FALSE
+        return const(value) if isinstance(value, int) else None
+
+    def evaluate(self, op: Op, args: list[Scalar]) -> Scalar:
+        """The value of an `arith` op's result given its operands' values, in operand order."""
+        name = op.name
+        if name == "arith.constant":
+            return self.constant(op)
+        if name in ("arith.cmpi", "arith.cmpf"):
+            return self._compare(op, args)
+        if name == "arith.select":
+            return self.select(op.result.name, args[0], args[1], args[2])
+        if name in ("arith.andi", "arith.ori", "arith.xori") and all(isinstance(a, Cond) for a in args):
+            a, b = (x for x in args if isinstance(x, Cond))
+            if name == "arith.xori":
+                return (a & ~b) | (~a & b)
+            return a & b if name == "arith.andi" else a | b
+        if name in _SAME or name == "arith.extui":
+            return self._convert(op, args[0])
+        if len(args) == 2 and isinstance(args[0], Expr) and isinstance(args[1], Expr):
+            if name in _BINARY:
+                return _BINARY[name](args[0], args[1])
+            if name in _DIVISION:
+                return self._divide(op, args[0], args[1])
+            shifted = _shift(name, args[0], args[1]) if name in _SHIFTS else None
+            if shifted is not None:
+                return shifted
+        return self._unknown(op)
+
+    def select(self, name: str, cond: Scalar, a: Scalar, b: Scalar) -> Scalar:
+        """`cond ? a : b`, also the result of an `scf.if`; not decided here: a DEFINED symbol or a case split."""
+        if isinstance(a, Cond) and isinstance(b, Cond) and isinstance(cond, Cond):
+            return implies(cond, a) & implies(~cond, b)
+        if not (isinstance(a, Expr) and isinstance(b, Expr)):
+            return None
+        if a is b or cond is TRUE:
+            return a
+        if cond is FALSE:
+            return b
+        if not isinstance(cond, Cond):
+            return self.symbols.new(name, SymbolKind.OPAQUE)
+        lo = min(a.lo, b.lo) if a.lo is not None and b.lo is not None else None
+        hi = max(a.hi, b.hi) if a.hi is not None and b.hi is not None else None
+        made = self.symbols.new(name, SymbolKind.DEFINED, lo, hi)
+        self.symbols.require(implies(cond, eq(made, a)) & implies(~cond, eq(made, b)))
+        return made
+
+    def opaque_condition(self, name: str) -> Cond:
+        """A condition on data: a Boolean of its own."""
+        self._conditions += 1
+        return variable(f"{self.symbols.fresh_name(name)}?{self._conditions}")
+
+    def _compare(self, op: Op, args: list[Scalar]) -> Scalar:
+        predicate = op.attrs.get("predicate")
+        a, b = args
+        if op.name == "arith.cmpi" and isinstance(predicate, str) and isinstance(a, Expr) and isinstance(b, Expr):
+            if predicate in _COMPARE:
+                return _COMPARE[predicate](a, b)
+            if predicate in _UNSIGNED and all(x.lo is not None and x.lo >= 0 for x in (a, b)):
+                return _COMPARE[_UNSIGNED[predicate]](a, b)
+        return self.opaque_condition(op.result.name)
+
+    def _convert(self, op: Op, value: Scalar) -> Scalar:
+        if isinstance(value, Cond):
+            return self.select(op.result.name, value, const(-1 if op.name == "arith.extsi" else 1), const(0))
+        if isinstance(value, Expr) and op.name == "arith.extui" and (value.lo is None or value.lo < 0):
+            return self._unknown(op)
+        return value
+
+    def _divide(self, op: Op, a: Expr, b: Expr) -> Scalar:
+        if b.value is not None and b.value < 0:
+            quotient = truncated_quotient(a, as_expr(-b.value)) * -1
+            if op.name == "arith.divsi":
+                return quotient
+            return a - b * quotient if op.name == "arith.remsi" else self._unknown(op)
+        if b.lo is None or b.lo < 0:
+            return self._unknown(op)
+        if b.lo == 0:
+            self.symbols.require(b >= 1)
+        return _DIVISION[op.name](a, b)
+
+    def _unknown(self, op: Op) -> Scalar:
+        from pypto_verified.pto.types import ScalarType
+
+        type_ = op.result.type
+        if not isinstance(type_, ScalarType) or not type_.dtype.is_integer:
+            return self.opaque_condition(op.result.name) if _is_bool(op) else None
+        return self.symbols.new(op.result.name, SymbolKind.OPAQUE)
+
+
+def _is_bool(op: Op) -> bool:
+    from pypto_verified.pto.types import ScalarType
+
+    return isinstance(op.result.type, ScalarType) and op.result.type.dtype.kind == "bool"

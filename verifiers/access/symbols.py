@@ -1,0 +1,93 @@
+"""The free integers of a function: what each one stands for decides whether a rule may be refuted by choosing it.
+
+Names are what a user can write in `--assume`: the name a kernel's author gave (suffixes that a compiler adds to make
+names unique, `r__idx_v0`, are dropped), the argument's name (`arg2`) when there is none, or what `names` says (`arg2`
+-> `M`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from pypto_verified.index import TRUE, Cond, Expr, symbol
+from pypto_verified.index.expr import Bound
+
+
+class SymbolKind(Enum):
+    """DIM: an extent of a tensor; any value >= 0 may be chosen against a rule. TRIP, BLOCK: a loop counter, a block or
+    lane index; all of its values happen. PARAM: a scalar of the caller; LAUNCH: the number of blocks; DATA: read from
+    memory; OPAQUE: not expressed (a product chain, a float comparison): these four are not chosen at will, a rule that
+    depends on them is UNKNOWN with the condition that would settle it. DEFINED: fixed by a hypothesis, like a
+    select."""
+
+    DIM = "dimension"
+    TRIP = "loop counter"
+    BLOCK = "block index"
+    PARAM = "parameter"
+    LAUNCH = "block count"
+    DATA = "read from memory"
+    OPAQUE = "not modelled"
+    DEFINED = "derived"
+
+
+UNCONSTRAINED = frozenset({SymbolKind.PARAM, SymbolKind.LAUNCH, SymbolKind.DATA, SymbolKind.OPAQUE})
+"""Kinds whose values a refutation may not choose."""
+
+_SUFFIX = re.compile(r"(__[a-z_]*?)?__?(ssa|idx|iter|phi|tmp|rv|loop)_v\d+$|__tile$")
+
+
+def user_name(ssa: str) -> str:
+    """The name the author gave: `r__idx_v0` -> `r`; a bare number gets a letter: `3` -> `v3`."""
+    name = re.sub(r"\W", "_", _SUFFIX.sub("", ssa)) or "v"
+    return f"v{name}" if name[0].isdigit() else name
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A name a user sees and may assume about: a symbol, or an expression such as a loop variable `lower + step*k`."""
+
+    name: str
+    expr: Expr
+
+
+class Symbols:
+    """The registry of one function: kinds by symbol name, what users see, and the facts that always hold."""
+
+    def __init__(self, names: Mapping[str, str] | None = None) -> None:
+        self._names = names or {}
+        self.kinds: dict[str, SymbolKind] = {}
+        self.shown: dict[str, Shown] = {}
+        self.facts: Cond = TRUE
+
+    def fresh_name(self, ssa: str) -> str:
+        """A name for `%ssa` that no other symbol of the function has."""
+        wanted = self._names.get(ssa) or user_name(ssa)
+        name, n = wanted, 1
+        while name in self.kinds or name in self.shown:
+            n += 1
+            name = f"{wanted}_{n}"
+        return name
+
+    def new(self, ssa: str, kind: SymbolKind, lo: Bound = None, hi: Bound = None, hidden: bool = False) -> Expr:
+        """A new symbol named after `%ssa`, with inclusive bounds; `hidden` ones are not shown in witnesses."""
+        name = self.fresh_name(ssa)
+        made = symbol(name, lo, hi)
+        self.kinds[name] = kind
+        if not hidden:
+            self.shown[name] = Shown(name, made)
+        if ssa != name and ssa in self._names:
+            self.shown.setdefault(ssa, Shown(ssa, made))
+        return made
+
+    def show(self, ssa: str, expr: Expr) -> str:
+        """Give `expr` a name that users see; returns it."""
+        name = self.fresh_name(ssa)
+        self.shown[name] = Shown(name, expr)
+        return name
+
+    def require(self, fact: Cond) -> None:
+        """Add a fact that holds wherever its symbols do."""
+        self.facts = self.facts & fact

@@ -1,0 +1,170 @@
+"""Runs every rule at every site of every function: exactly one verdict for each pair."""
+
+from __future__ import annotations
+
+from collections import Counter
+from time import perf_counter
+
+from pypto_verified.errors import Location, NotModelled
+from pypto_verified.index import Cond, symbols_of
+from pypto_verified.index.cond import as_cond
+from pypto_verified.pto.module import Func, Module, Op
+from pypto_verified.report.model import Finding, FunctionResult, Kind, Obligation, Verdict
+from pypto_verified.targets import Target
+from verifiers.access import AccessProgram, SymbolKind, build_program
+from verifiers.access.symbols import UNCONSTRAINED
+from verifiers.assume import names_in, parse_assumption, to_condition
+from verifiers.options import Options
+from verifiers.registry import AnyRule, selected
+from verifiers.rule import Witness
+from verifiers.sites import Context, Site
+from verifiers.solver import Decision, Ladder, Query, weakest_condition
+from verifiers.solver.cone import names_of, split_by_relevance
+
+_SYMBOL_ASSUMPTIONS = {
+    SymbolKind.DIM: "SIZE-NONNEG", SymbolKind.BLOCK: "BLOCK-INDEX", SymbolKind.LAUNCH: "BLOCK-INDEX",
+}
+_INNER = (SymbolKind.TRIP, SymbolKind.BLOCK, SymbolKind.DEFINED)
+
+
+def verify(module: Module, target: Target, options: Options = Options()) -> list[FunctionResult]:  # noqa: B008 (frozen)
+    """One result for each function with a body, in the module's order.
+
+    Raises InputError for an assumption that can't be read. A function that can't be made into an access program is
+    UNKNOWN with a finding that says why.
+    """
+    ladder = Ladder()
+    return [_verify_function(f, module, target, options, ladder) for f in module.funcs if f.body is not None]
+
+
+def _verify_function(func: Func, module: Module, target: Target, options: Options, ladder: Ladder) -> FunctionResult:
+    result = FunctionResult(func.name)
+    try:
+        program = build_program(func, module.file, target.name, options.names.get(func.name))
+    except NotModelled as e:
+        place = e.location if e.location.line else Location(module.file, func.line)
+        result.findings.append(_finding("MODEL-FUNC", Kind.SAFETY, Verdict.UNKNOWN, e.message, place, help=e.help))
+        return result
+    level3 = options.level == "level3" or (options.level == "" and any(
+        d.tile.root.address is not None for d in program.defined))
+    context = Context(program, target, level3, options.strict)
+    check = _Check(program, ladder, _assumed(program, options), result)
+    for rule in selected(options.families):
+        check.rule(rule, context)
+    check.unmodelled()
+    if not result.obligations and not result.findings:
+        result.findings.append(_finding(
+            "MODEL-FUNC", Kind.SAFETY, Verdict.UNKNOWN, f"function {func.name} has nothing to check",
+            Location(module.file, func.line)))
+    return result
+
+
+def _assumed(program: AccessProgram, options: Options) -> list[tuple[str, Cond]]:
+    names = {n: s.expr for n, s in program.symbols.shown.items()}
+    return [
+        (text, to_condition(text, names)) for text in options.assume
+        if names_in(parse_assumption(text)) <= set(names)]
+
+
+def _finding(
+    rule: str, kind: Kind, verdict: Verdict, message: str, place: Location, *, help: str = "", needs: str = "",
+    witness: tuple[tuple[str, int], ...] = (),
+) -> Finding:
+    return Finding(rule, kind, verdict, message, place.file, place.line, place.column, witness, needs, "", help)
+
+
+class _Check:
+    """The state of checking one function."""
+
+    def __init__(
+        self, program: AccessProgram, ladder: Ladder, assumed: list[tuple[str, Cond]], result: FunctionResult
+    ) -> None:
+        self.program = program
+        self.ladder = ladder
+        self.assumed = assumed
+        self.result = result
+        self.labels: Counter[tuple[str, str]] = Counter()
+        kinds = program.symbols.kinds
+        self.unconstrained = frozenset(n for n, k in kinds.items() if k in UNCONSTRAINED)
+        self.dims = tuple(n for n, k in kinds.items() if k is SymbolKind.DIM)
+        self.inner = frozenset(n for n, k in kinds.items() if k in _INNER)
+        self.background = program.symbols.facts
+        for _, c in assumed:
+            self.background = self.background & c
+
+    def rule(self, rule: AnyRule, context: Context) -> None:
+        for site in rule.sites(context):
+            if rule.applies(site):
+                self._obligation(rule, site)
+
+    def _obligation(self, rule: AnyRule, site: Site) -> None:
+        started = perf_counter()
+        goal = as_cond(rule.goal(site))
+        hypotheses = site.path & self.background
+        decision = self.ladder.decide(Query(hypotheses, goal, self.unconstrained, self.dims))
+        elapsed = (perf_counter() - started) * 1000
+        place = self.program.location(site.op)
+        label = f"{place.line}:{place.column} {site.label}" if place.column else f"{place.line} {site.label}"
+        self.labels[rule.id, label] += 1
+        if self.labels[rule.id, label] > 1:
+            label += f" #{self.labels[rule.id, label]}"
+        self.result.obligations.append(Obligation(
+            rule.id, rule.kind, decision.verdict, label, decision.decider, elapsed,
+            self._assumptions(rule, hypotheses, goal)))
+        if decision.verdict is not Verdict.PROVED:
+            self.result.findings.append(self._explain(rule, site, decision, hypotheses, goal))
+
+    def _assumptions(self, rule: AnyRule, hypotheses: Cond, goal: Cond) -> tuple[str, ...]:
+        """Ids of the table, and the user's own texts, that stand behind a verdict."""
+        _, _, names = split_by_relevance(hypotheses, names_of(goal))
+        kinds = {self.program.symbols.kinds.get(n) for n in names}
+        found = dict.fromkeys(rule.assumptions)
+        found.update(dict.fromkeys(a for k, a in _SYMBOL_ASSUMPTIONS.items() if k in kinds))
+        if "subblock_idx" in names:
+            found["LANE-INDEX"] = None
+        if kinds - {None}:
+            found["SCALAR-ROUND-TRIP"] = None
+        found.update(dict.fromkeys(f"assumed: {text}" for text, c in self.assumed if names_of(c) & names))
+        return tuple(found)
+
+    def _explain(self, rule: AnyRule, site: Site, decision: Decision, hypotheses: Cond, goal: Cond) -> Finding:
+        place = self.program.location(site.op)
+        if decision.verdict is Verdict.VACUOUS:
+            return _finding(rule.id, rule.kind, Verdict.VACUOUS, f"{site.label} is never reached", place,
+                            help="remove it, or check the assumptions")
+        if decision.verdict is Verdict.UNKNOWN and not decision.needs_condition:
+            return _finding(rule.id, rule.kind, Verdict.UNKNOWN, f"{rule.claim}: not decided ({decision.why})", place)
+        witness = Witness(decision.model)
+        needs = ""
+        message = rule.explain(site, witness)
+        if decision.verdict is Verdict.UNKNOWN:
+            needs = repr(weakest_condition(self.ladder, hypotheses, goal, self.inner))
+            message = f"not known to hold: {rule.claim}. It fails when {message}"
+        return _finding(
+            rule.id, rule.kind, decision.verdict, message, place, help=rule.help(site), needs=needs,
+            witness=self._witness(decision, hypotheses, goal))
+
+    def _witness(self, decision: Decision, hypotheses: Cond, goal: Cond) -> tuple[tuple[str, int], ...]:
+        """The values that matter, under the names users know."""
+        _, _, names = split_by_relevance(hypotheses, names_of(goal))
+        value = Witness(decision.model)
+        return tuple(
+            (name, value(shown.expr)) for name, shown in self.program.symbols.shown.items()
+            if set(symbols_of(shown.expr)) & names and set(symbols_of(shown.expr)) <= set(decision.model))
+
+    def unmodelled(self) -> None:
+        """One UNKNOWN for each op whose meaning is not modelled, and for each gap of the access program."""
+        for step in self.program.steps:
+            if not step.modelled:
+                self._unknown(step.op, f"{step.op.name} is not modelled")
+        for op, text in self.program.gaps:
+            self._unknown(op, f"not modelled: {text}")
+
+    def _unknown(self, op: Op, message: str) -> None:
+        place = self.program.location(op)
+        label = f"{place.line} {op.name}"
+        self.labels["MODEL-OP", label] += 1
+        if self.labels["MODEL-OP", label] > 1:
+            label += f" #{self.labels['MODEL-OP', label]}"
+        self.result.obligations.append(Obligation("MODEL-OP", Kind.SAFETY, Verdict.UNKNOWN, label))
+        self.result.findings.append(_finding("MODEL-OP", Kind.SAFETY, Verdict.UNKNOWN, message, place))

@@ -1,0 +1,24 @@
+"""All rules, by family (the prefix of an id and the file it stands in)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from verifiers import bound, box, view
+from verifiers.rule import Rule
+
+AnyRule = Rule[Any]
+"""A rule over some site class; rules of different classes stand in one table."""
+
+RULES: tuple[AnyRule, ...] = (*box.RULES, *view.RULES, *bound.RULES)
+
+
+def family(rule: AnyRule) -> str:
+    """The part of the id before the first dash."""
+    return rule.id.split("-")[0]
+
+
+def selected(families: frozenset[str]) -> Iterator[AnyRule]:
+    """The rules of these families, or all."""
+    return (r for r in RULES if not families or family(r) in families)

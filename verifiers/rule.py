@@ -1,0 +1,74 @@
+"""A rule is one declaration: what it claims, about which sites, why, what to do, and a wrong version that must be
+caught.
+
+`goal` returns a condition over the site's index expressions, or a plain bool where the site is all numbers: the same
+lambda runs on numbers, on symbols and, through the ladder, in a solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pypto_verified.index import Cond, Expr, IntLike, as_expr, evaluate, symbols_of
+from pypto_verified.index.cond import CondLike
+from pypto_verified.report.model import Kind
+from verifiers.sites import Context, Site
+
+LEGALITY, SAFETY = Kind.LEGALITY, Kind.SAFETY
+
+S = TypeVar("S", bound=Site)
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """Values that show a failure. Calling it evaluates an expression; symbols that do not matter read as their least
+    value."""
+
+    values: Mapping[str, int]
+
+    def __call__(self, e: IntLike) -> int:
+        expr = as_expr(e)
+        env = dict(self.values)
+        for name, atom in symbols_of(expr).items():
+            env.setdefault(name, atom.lo if atom.lo is not None else 0)
+        return evaluate(expr, env)
+
+    def show(self, e: Expr) -> str:
+        """`r + 32 = 64`, or just the number."""
+        return str(e.value) if e.value is not None else f"{e!r} = {self(e)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Generic[S]):
+    """`id` is `FAMILY-WORD`; `observable`: a simulator run can show the failure; `requires`: requirement ids; `given`:
+    what the rule may additionally take for granted at a site; `assumptions`: ids of `targets/assumptions.py` that the
+    claim itself rests on (those of symbols are added by the engine). `mutant` is a wrong `goal`: on the rule's own
+    examples it must give another verdict."""
+
+    id: str
+    kind: Kind
+    observable: bool
+    requires: tuple[str, ...]
+    source: str
+    claim: str
+    sites: Callable[[Context], Iterator[S]]
+    applies: Callable[[S], bool]
+    goal: Callable[[S], CondLike]
+    explain: Callable[[S, Witness], str]
+    help: Callable[[S], str]
+    mutant: Callable[[S], CondLike]
+    assumptions: tuple[str, ...] = ()
+
+
+def always(site: Site) -> bool:
+    """For rules that apply to every site of their class."""
+    return True
+
+
+def both(*goals: Cond | bool) -> CondLike:
+    """The conjunction, for goals of several parts."""
+    from pypto_verified.index import all_of
+
+    return all_of(goals)

@@ -1,0 +1,46 @@
+"""Which hypotheses matter to a goal: those that share symbols with it, directly or through each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from pypto_verified.index import Cond, all_of, symbols_of
+
+
+def names_of(c: Cond) -> frozenset[str]:
+    """Names of the integers and of the opaque Booleans of a condition."""
+    return frozenset(symbols_of(c)) | frozenset(booleans_of(c))
+
+
+def booleans_of(c: Cond) -> Iterable[str]:
+    if c.kind == "var":
+        yield c.name
+    for p in c.parts:
+        yield from booleans_of(p)
+
+
+def conjuncts(c: Cond) -> tuple[Cond, ...]:
+    """The conditions whose conjunction `c` is."""
+    if c.kind == "and":
+        return c.parts
+    return () if c.kind == "true" else (c,)
+
+
+def split_by_relevance(hypotheses: Cond, seeds: frozenset[str]) -> tuple[Cond, Cond, frozenset[str]]:
+    """(relevant conjuncts, the others, all names of the relevant part and of `seeds`)."""
+    pending = [(part, names_of(part)) for part in conjuncts(hypotheses)]
+    names = set(seeds)
+    taken: list[Cond] = []
+    changed = True
+    while changed:
+        changed = False
+        rest: list[tuple[Cond, frozenset[str]]] = []
+        for part, own in pending:
+            if own & names or not own:
+                names |= own
+                taken.append(part)
+                changed = True
+            else:
+                rest.append((part, own))
+        pending = rest
+    return all_of(taken), all_of(p for p, _ in pending), frozenset(names)

@@ -1,0 +1,142 @@
+"""The ladder: each rung decides what it can and hands the rest up; every refutation is checked by evaluation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pypto_verified.index import Cond, holds, implies, symbols_of
+from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.report.model import Verdict
+from verifiers.solver.cone import booleans_of, conjuncts, names_of, split_by_relevance
+from verifiers.solver.enumeration import domain_of, first_point
+
+if TYPE_CHECKING:
+    from verifiers.solver.smt import Smt
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Does `goal` hold wherever `hypotheses` do? `unconstrained` symbols are not chosen at will: a goal that some of
+    their values keep true at every reachable place is not refuted. `dims` may be chosen freely against the goal."""
+
+    hypotheses: Cond
+    goal: Cond
+    unconstrained: frozenset[str] = frozenset()
+    dims: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """`model` values every symbol of the query when REFUTED, and shows one failing case when UNKNOWN for want of a
+    condition (`needs_condition`). `why` says what stopped an UNKNOWN otherwise."""
+
+    verdict: Verdict
+    decider: str
+    model: dict[str, int] = field(default_factory=dict)
+    bools: dict[str, bool] = field(default_factory=dict)
+    needs_condition: bool = False
+    why: str = ""
+
+
+class Ladder:
+    """Decides queries. One per run: it keeps the solver and what it learnt about hypotheses."""
+
+    def __init__(self) -> None:
+        self._smt: Smt | None = None
+        self._satisfiable: dict[Cond, Decision] = {}
+        self._decided: dict[Query, Decision] = {}
+
+    @property
+    def smt(self) -> Smt:
+        if self._smt is None:
+            from verifiers.solver.smt import Smt
+
+            self._smt = Smt()
+        return self._smt
+
+    def decide(self, query: Query) -> Decision:
+        """The verdict of one atomic obligation."""
+        found = self._decided.get(query)
+        if found is None:
+            found = self._decide(query)
+            self._decided[query] = found
+        return found
+
+    def _decide(self, query: Query) -> Decision:
+        reach = self.satisfiable(query.hypotheses, query.dims)
+        if reach.verdict is not Verdict.PROVED:
+            return reach
+        if query.goal is TRUE or query.goal in conjuncts(query.hypotheses):
+            return Decision(Verdict.PROVED, "normal-form")
+        relevant, rest, names = split_by_relevance(query.hypotheses, names_of(query.goal))
+        failing = self._model(relevant & ~query.goal, query.dims)
+        if failing.verdict is Verdict.UNKNOWN:
+            return failing
+        if failing.verdict is Verdict.VACUOUS:
+            return Decision(Verdict.PROVED, failing.decider)
+        others = self._model(rest, query.dims)
+        model, bools = {**others.model, **failing.model}, {**others.bools, **failing.bools}
+        if not _fails_at(relevant, query.goal, failing):
+            return Decision(Verdict.UNKNOWN, failing.decider, why="the solver's model does not evaluate to a failure")
+        free = names & query.unconstrained
+        if not free or query.goal is FALSE:
+            return Decision(Verdict.REFUTED, failing.decider, model, bools)
+        return self._unconstrained(query, relevant, free, Decision(Verdict.REFUTED, failing.decider, model, bools))
+
+    def _unconstrained(self, query: Query, relevant: Cond, free: frozenset[str], failing: Decision) -> Decision:
+        """REFUTED only if, at the model's dims, every reachable value of the free symbols has a failing place."""
+        from pypto_verified.index import substitute_cond
+
+        fixed = {n: v for n, v in failing.model.items() if n in query.dims}
+        at = substitute_cond(relevant, fixed)
+        goal = substitute_cond(query.goal, fixed)
+        safe = self.smt.exists_forall(at, goal, sorted(free))
+        if safe == "unsat":
+            return failing
+        why = "" if safe == "sat" else "whether a caller can avoid it is beyond the solver's budget"
+        return Decision(Verdict.UNKNOWN, "z3", failing.model, failing.bools, needs_condition=True, why=why)
+
+    def satisfiable(self, c: Cond, small: tuple[str, ...] = ()) -> Decision:
+        """PROVED with a model, VACUOUS, or UNKNOWN."""
+        found = self._satisfiable.get(c)
+        if found is None:
+            found = self._model(c, small)
+            if found.verdict is Verdict.REFUTED:
+                found = Decision(Verdict.PROVED, found.decider, found.model, found.bools)
+            self._satisfiable[c] = found
+        return found
+
+    def _model(self, c: Cond, small: tuple[str, ...]) -> Decision:
+        """REFUTED with a model of `c`, VACUOUS when there is none, or UNKNOWN."""
+        if c is FALSE:
+            return Decision(Verdict.VACUOUS, "normal-form")
+        if c is TRUE:
+            return Decision(Verdict.REFUTED, "normal-form")
+        if not any(True for _ in booleans_of(c)):
+            domain = domain_of(c)
+            if domain is not None:
+                point = first_point(c, domain)
+                if point is None:
+                    return Decision(Verdict.VACUOUS, "enumeration")
+                return Decision(Verdict.REFUTED, "enumeration", point)
+        shown = symbols_of(c)
+        order = [n for n in small if n in shown] + sorted(n for n in shown if n not in small)
+        answer = self.smt.solve(c, order, small)
+        if answer.status == "unknown":
+            return Decision(Verdict.UNKNOWN, "z3", why="solver budget")
+        if answer.status == "unsat":
+            return Decision(Verdict.VACUOUS, "z3")
+        return Decision(Verdict.REFUTED, "z3", dict(answer.ints), dict(answer.bools))
+
+    def entails(self, hypotheses: Cond, goal: Cond) -> bool:
+        """Whether the implication is proved; reachability is not asked."""
+        return self._model(~implies(hypotheses, goal), ()).verdict is Verdict.VACUOUS
+
+
+def _fails_at(hypotheses: Cond, goal: Cond, found: Decision) -> bool:
+    """Independent check of a model: the hypotheses hold and the goal fails by plain evaluation."""
+    try:
+        return holds(hypotheses, found.model, found.bools) and not holds(goal, found.model, found.bools)
+    except (KeyError, ZeroDivisionError):
+        return False
