@@ -10,10 +10,10 @@ from pypto_verified.errors import NotModelled, OpError
 from pypto_verified.ir.expr import NO_ARG, Attr, BinaryOp, Const, Expr, MakeTuple, UnaryOp
 from pypto_verified.ir.types import ScalarType, TensorType, TileType
 from pypto_verified.language.markers import LanguageDType, OpName
-from pypto_verified.language.names import CONTROL, TENSOR_LEVEL, nearest, op_of
+from pypto_verified.language.names import CONTROL, TENSOR_LEVEL, UNIFIED, nearest, op_of
 from pypto_verified.language.scalars import BadOperand, binary, cast, unary
 from pypto_verified.language.scope import Unknown
-from pypto_verified.language.values import attr
+from pypto_verified.language.values import attr, lift
 from pypto_verified.ops import build, registry
 from pypto_verified.ops.args import type_of
 from pypto_verified.ops.decl import OpDecl
@@ -117,19 +117,28 @@ def _dim(x: Expressions, node: ast.Call) -> Expr:
 
 def _declaration(x: Expressions, node: ast.Call, path: str) -> OpDecl:
     """The op that the call stands for. Raises LanguageError for a name that does not exist."""
-    first = tuple(type_of(x.expression(a)) for a in node.args[:2] if not isinstance(a, ast.Starred))
-    name = op_of(path, first)
+    operands = node.args[:2] if path in UNIFIED else []
+    name = op_of(path, tuple(type_of(x.expression(a)) for a in operands if not _is_keyword_value(x, a)))
     if path == "mrgsort" or path == "tile.mrgsort":
         by_length = any(k.arg == "block_len" for k in node.keywords)
         name = f"{name.partition('.')[0]}.mrgsort_format{1 if by_length else 2}"
     known = registry.names()
     if name in known:
-        return registry.lookup(name)
+        decl = registry.lookup(name)
+        if decl.deduce is None:
+            x.not_modelled(node, f"op {name}", "write the kernel on tiles" if name.startswith("tensor.") else "")
+        return decl
     if name in TENSOR_LEVEL or name.startswith(("tensor.", "array.", "prefetch.")):
         x.not_modelled(node, f"tensor-level function pl.{path}", "write the kernel on tiles: pl.load, ops, pl.store")
     if name in CONTROL:
         x.fail(node, f"pl.{path} cannot stand here")
     x.fail(node.func, f"pl.{path} does not exist", nearest(path, known))
+
+
+def _is_keyword_value(x: Expressions, node: ast.expr) -> bool:
+    """Whether an argument is an element type, a space, ...: no operand has such a value."""
+    value = x.static(node)
+    return not isinstance(value, Unknown) and lift(value) is None
 
 
 def _op(x: Expressions, node: ast.Call, path: str) -> Expr:
@@ -156,7 +165,7 @@ def _op(x: Expressions, node: ast.Call, path: str) -> Expr:
             x.fail(value, f"pl.{path} got {name} twice")
         if decl.keyword(name) is not None:
             keywords[name] = _attribute(x, value, path, name)
-        elif not (isinstance(value, ast.Constant) and value.value is None):
+        elif x.static(value) is not None:
             operands[name] = x.expression(value)
     if x.expected is not None and not decl.params and decl.keyword("shape") is not None:
         keywords = {"shape": x.expected.shape, "dtype": x.expected.dtype, **keywords}

@@ -221,9 +221,12 @@ class Expressions:
         return calls.subscript(self, node, value, t)
 
     def condition(self, node: ast.expr) -> Expr:
-        """An expression that must be Boolean."""
+        """An expression as a Boolean; an integer counts as true unless it is zero."""
         e = self.expression(node)
-        if type_of(e) != ScalarType(BOOL):
+        t = type_of(e)
+        if isinstance(t, ScalarType) and t.dtype.is_integer:
+            return binary(BinaryOp.NE, e, Const(0, t.dtype))
+        if t != ScalarType(BOOL):
             self.fail(node, "the condition is no Boolean", "compare: x != 0")
         return e
 

@@ -119,6 +119,12 @@ class Statements:
         t = type_of(e)
         if annotation is not None and declared is not None:
             e, t = self._annotated(annotation, declared, e, t)
+        if isinstance(e, Call) and e.op in ("tile.write", "tensor.write") and isinstance(t, NoneType):
+            # A scalar write changes its operand in place and is written like a functional update.
+            span, target = self.x.source.span(node), e.args[0]
+            same = isinstance(target, Var) and target.name == name
+            update = () if same else (Assign(self._define(name, type_of(target)), target, span),)
+            return (Eval(e, span), *update)
         if isinstance(t, NoneType):
             self.x.fail(value, "this call has no value", "call it as a statement of its own")
         return (Assign(self._define(name, t), e, self.x.source.span(node)),)

@@ -90,12 +90,23 @@ def stub_class(name: str) -> type:
     return _StubMeta(name, (Stub,), {"_is_stub": True})
 
 
+class ParameterSet(tuple[object, ...]):
+    """The values of one `pytest.param(...)`."""
+
+    @classmethod
+    def of(cls, *values: object, **_: object) -> ParameterSet:
+        """What a file gets for `pytest.param`."""
+        return cls(values)
+
+
 class StubModule(types.ModuleType):
     """A module of stubs; also a package, so that its submodules import."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.__path__: list[str] = []
+        if name == "pytest":
+            self.param = ParameterSet.of
 
     def __getattr__(self, name: str) -> object:
         if name.startswith("__"):
