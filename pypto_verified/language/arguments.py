@@ -74,7 +74,8 @@ def shown_arguments(tree: ast.Module, module: types.ModuleType) -> dict[str, lis
     loose = [s for s in tree.body if not isinstance(s, ast.FunctionDef | ast.ClassDef)]
     _collect(loose, [vars(module)], defined, found)
     functions = [(n, None) for n in tree.body if isinstance(n, ast.FunctionDef)]
-    methods = [(m, c) for c in tree.body if isinstance(c, ast.ClassDef) for m in c.body if isinstance(m, ast.FunctionDef)]
+    classes = [c for c in tree.body if isinstance(c, ast.ClassDef)]
+    methods = [(m, c) for c in classes for m in c.body if isinstance(m, ast.FunctionDef)]
     for function, owner in [*functions, *methods]:
         selves = instances(owner, module, found) if owner is not None and _calls_any(function, defined) else [None]
         scopes = [

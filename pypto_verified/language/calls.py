@@ -167,8 +167,11 @@ def _op(x: Expressions, node: ast.Call, path: str) -> Expr:
             keywords[name] = _attribute(x, value, path, name)
         elif x.static(value) is not None:
             operands[name] = x.expression(value)
-    if x.expected is not None and not decl.params and decl.keyword("shape") is not None:
+    if x.expected is not None and decl.keyword("shape") is not None:
+        # A popped tile has the type that its annotation says.
         keywords = {"shape": x.expected.shape, "dtype": x.expected.dtype, **keywords}
+        if x.expected.view is not None and x.expected.view.valid_shape:
+            operands.setdefault("valid_shape", x.lifted(node, x.expected.view.valid_shape))
     args = _positional(x, node, decl, path, operands)
     try:
         return build.make_call(

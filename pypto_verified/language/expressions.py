@@ -145,7 +145,7 @@ class Expressions:
             return self._calls[node]
         value = self.static(node)
         if not isinstance(value, Unknown):
-            return self._lifted(node, value)
+            return self.lifted(node, value)
         try:
             return self._run_time(node, value)
         except BadOperand as e:
@@ -159,14 +159,15 @@ class Expressions:
             self.not_modelled(node, f"call of another kernel, {function.function.__name__}")
         value = self.static(node)
         if not isinstance(value, Unknown):
-            return self._lifted(node, value)
+            return self.lifted(node, value)
         if function in (min, max, abs, int, float, bool):
             return calls.builtin(self, node, function)
         if isinstance(function, Unknown):
             self.fail(node.func, f"call of an unknown function: {function.why}")
         self.not_modelled(node, f"call of the Python function {ast.unparse(node.func)} on run-time values")
 
-    def _lifted(self, node: ast.expr, value: object) -> Expr:
+    def lifted(self, node: ast.expr, value: object) -> Expr:
+        """A compile-time value as IR. Raises LanguageError for what is no kernel value."""
         lifted = lift(value)
         if lifted is not None:
             return lifted
@@ -201,7 +202,7 @@ class Expressions:
             case ast.Attribute(attr="shape"):
                 t = type_of(self.expression(node.value))
                 if isinstance(t, TensorType | TileType):
-                    return self._lifted(node, t.shape)
+                    return self.lifted(node, t.shape)
                 self.fail(node, "only tensors and tiles have a shape")
             case ast.Name():
                 self.fail(node, f"name {node.id!r} is not defined", calls.near_name(self, node.id))
