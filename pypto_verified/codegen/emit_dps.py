@@ -14,6 +14,7 @@ from pypto_verified.codegen.kernel import Kernel
 from pypto_verified.codegen.types import integer_of_width
 from pypto_verified.dtypes import INT32, DType
 from pypto_verified.ir.expr import NO_ARG, Attr, Call, Expr, Var
+from pypto_verified.ir.types import TileType
 from pypto_verified.pto.module import AttrValue, EnumAttr, Value
 from pypto_verified.pto.rows import TABLE
 
@@ -198,9 +199,7 @@ def emit_row(kernel: Kernel, found: Row, var: Var, call: Call) -> None:
     """Allocate the result (unless the op works in place) and emit the op."""
     spec = TABLE[found.pto]
     kinds = {o.name: o.kind for o in spec.operands}
-    dst = kernel.tile_type(var)
-    source = next((a.type for a in call.args if isinstance(a, Var) and a.name in kernel.tiles), dst)
-    element = kernel.tile_type(Var("", source)).dtype if found.op != "tile.cast" else dst.dtype
+    element = _element_of(found, call, kernel.tile_type(var))
     if found.inplace:
         destination = in_place(kernel, var, call.args[found.operands.index(found.inplace)])
     else:
@@ -212,6 +211,14 @@ def emit_row(kernel: Kernel, found: Row, var: Var, call: Call) -> None:
                 args[group] = (_operand(kernel, kinds[group], arg, found.scalar(element)),)
         ordered = {o.name: args[o.name] for o in spec.ins if o.name in args}
         kernel.emit(found.pto, {**ordered, "dst": (destination,)}, found.attrs(call))
+
+
+def _element_of(found: Row, call: Call, result: TileType) -> DType:
+    """The element type that a scalar operand meets: the first source tile's (a mask has its own), else the result's."""
+    for group, arg in zip(found.operands, call.args, strict=False):
+        if group not in ("-", "mask") and isinstance(arg, Var) and isinstance(arg.type, TileType):
+            return arg.type.dtype
+    return result.dtype
 
 
 def _operand(kernel: Kernel, kind: str, arg: Expr, scalar: DType) -> Value:

@@ -100,8 +100,8 @@ class ScalarEmitter:
         number = expr.value
         if dtype.kind == "bool":
             return self._b.constant(bool(number), BOOL)
-        if dtype.kind == "uint" and int(number) >= 1 << (dtype.bits - 1):
-            number = int(number) - (1 << dtype.bits)
+        if dtype.kind in ("int", "uint") and int(number) >= 1 << (dtype.bits - 1):
+            number = int(number) - (1 << dtype.bits)  # the same bits, as a signless integer prints them
         return self._b.constant(number, signless(dtype))
 
     def _raw(self, expr: Expr, hint: str) -> Value:
