@@ -40,6 +40,11 @@ _ARITH = (
       for n in _MATH_OPS.split()),
 )
 
+_BUILTIN = (
+    # Re-types an unsigned integer for `arith`, which knows signless ones only; no bits change.
+    row("builtin.unrealized_conversion_cast", "in:t", form="$in {} : :in to @", pipe="", effect="pure", source=_SOURCE),
+)
+
 _CONTROL = (
     row("scf.for", "lower:s upper:s step:s init:t*", form="scf.for", pipe="", effect="control", source=_SOURCE),
     row("scf.if", "cond:s", form="scf.if", pipe="", effect="control", source=_SOURCE),
@@ -52,4 +57,4 @@ _CONTROL = (
         source=_SOURCE),
 )
 
-ROWS: tuple[OpRow, ...] = _ARITH + _CONTROL
+ROWS: tuple[OpRow, ...] = _ARITH + _BUILTIN + _CONTROL
