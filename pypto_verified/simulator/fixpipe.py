@@ -1,0 +1,77 @@
+"""The accumulator's way out: the reader's pitch, conversion, quantisation, ReLU. Source: facts 2.4, 2.9."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pypto_verified.simulator.casts import convert
+from pypto_verified.simulator.errors import Place, UnmodelledError
+from pypto_verified.simulator.layout import Layout, ceil_to
+from pypto_verified.simulator.registry import Site
+from pypto_verified.simulator.tile import Tile
+from pypto_verified.simulator.values import Array, is_float
+
+_PLAIN = {("float32", "float32"), ("float32", "float16"), ("float32", "bfloat16"), ("int32", "int32")}
+_QUANTISED = {("float32", "int8"), ("float32", "uint8"), ("float32", "float16"), ("float32", "bfloat16"),
+              ("int32", "int8"), ("int32", "uint8"), ("int32", "float16")}
+
+
+def compact_pitch(acc: Tile) -> Layout:
+    """Readers that heed Compact: rows of the type, or the valid rows rounded up to a fractal."""
+    return acc.pitched(ceil_to(acc.rows, 16), acc.layout.cols) if acc.compact else acc.layout
+
+
+def move_pitch(site: Site, acc: Tile, whole: bool) -> Layout:
+    """TMOV from the accumulator ignores Compact. a2a3: rows of the type. a5: a static valid row count, or the run-time
+    one, rounded up to a fractal; `whole`: a boxed destination takes all physical rows."""
+    if not site.a5:
+        return acc.layout
+    static = acc.type.v_row
+    rows = static if static is not None and 0 < static < acc.type.rows else acc.type.rows if whole else acc.rows
+    return acc.pitched(ceil_to(rows, 16), acc.layout.cols)
+
+
+def convert_out(
+    site: Site, values: Array, kind: np.dtype[Any], fp: Array | None, quant: int | None, name: str
+) -> Array:
+    """`values` (f32 or i32) as elements of `kind`.
+
+    `quant` is a 64-bit quantisation word, `fp` one word a column. Order: scale, offset, round to nearest even, clamp,
+    ReLU.
+    """
+    pair = (values.dtype.name, kind.name)
+    relu = site.enum("reluPreMode", "no_relu")
+    if relu not in ("no_relu", "normal_relu"):
+        raise UnmodelledError(f"ReLU mode {relu}", Place(name))
+    if fp is None and quant is None:
+        if pair not in _PLAIN:
+            raise UnmodelledError(f"accumulator {pair[0]} to {pair[1]} without a scale", Place(name))
+        result = values if values.dtype == kind else convert(values, kind, "RINT", False)
+    else:
+        if pair not in _QUANTISED:
+            raise UnmodelledError(f"quantisation from {pair[0]} to {pair[1]}", Place(name))
+        result = _quantise(values, kind, fp if fp is not None else np.asarray(int(quant or 0) & (2**64 - 1), np.uint64))
+    return np.maximum(result, np.zeros((), kind)) if relu == "normal_relu" else result
+
+
+def _quantise(values: Array, kind: np.dtype[Any], words: Array) -> Array:
+    """Word: bits 0..31 an f32 scale of which 13 low bits are dropped, bits 37..45 a signed offset."""
+    scale = (words & np.uint64(0xFFFFE000)).astype(np.uint32).view(np.float32)
+    scaled = values.astype(np.float32) * scale
+    if is_float(kind):
+        return convert(scaled, kind, "RINT", False)
+    offset = ((words >> np.uint64(37)) & np.uint64(0x1FF)).astype(np.int64)
+    signed = np.where(offset > 255, offset - 512, offset)
+    whole = convert(scaled, np.dtype(np.int32), "RINT", True).astype(np.int64) + signed
+    limits = np.iinfo(kind)
+    return np.clip(whole, limits.min, limits.max).astype(kind)
+
+
+def scales(fp: Tile | None, cols: int, col: int = 0) -> Array | None:
+    """The words of a scaling tile for columns `col`.. of the result."""
+    if fp is None:
+        return None
+    view = fp.reads(1, cols, 0, col)
+    return np.ascontiguousarray(view.get()).view(np.uint64)

@@ -1,0 +1,203 @@
+"""Lane-wise arithmetic: tile with tile, tile with scalar, one tile. Source: PTO-ISA docs/isa, facts 2.5.
+
+Integers wrap; floating point rounds to nearest in the element type; MIN and MAX hand a NaN on (the device's choice is
+not documented); shifts by the width or more give 0 (or the sign), where the device leaves them undefined.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pypto_verified.layouts import Space
+from pypto_verified.simulator.compute import Kernel, lanes, require_nonzero
+from pypto_verified.simulator.registry import Handler, Site, op
+from pypto_verified.simulator.tile import Tile
+from pypto_verified.simulator.values import UNSIGNED, Array, Scalar, is_float, scalar
+
+
+def divide(a: Array, b: Array) -> Array:
+    """Quotient: IEEE for floats, towards zero for integers."""
+    if is_float(b.dtype):
+        return np.true_divide(a, b)
+    require_nonzero(b)
+    quotient = np.floor_divide(a, b)
+    inexact = (np.remainder(a, b) != 0) & ((a < 0) != (b < 0))
+    return np.where(inexact, quotient + np.ones((), quotient.dtype), quotient)
+
+
+def floor_remainder(a: Array, b: Array) -> Array:
+    """Remainder with the divisor's sign."""
+    require_nonzero(b)
+    return np.remainder(a, b)
+
+
+def trunc_remainder(a: Array, b: Array) -> Array:
+    """Remainder with the dividend's sign."""
+    require_nonzero(b)
+    return np.fmod(a, b)
+
+
+def _on_bits(kernel: Kernel) -> Kernel:
+    """Apply a bitwise kernel to the storage of any element type."""
+
+    def run(*operands: Array) -> Array:
+        kind = operands[0].dtype
+        return kernel(*(o.view(UNSIGNED[kind.itemsize]) for o in operands)).view(kind)
+
+    return run
+
+
+BINARY: dict[str, Kernel] = {
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "min": np.minimum, "div": divide,
+    "and": _on_bits(np.bitwise_and), "or": _on_bits(np.bitwise_or), "xor": _on_bits(np.bitwise_xor),
+    "shl": np.left_shift, "shr": np.right_shift, "rem": floor_remainder, "fmod": trunc_remainder,
+}
+
+
+def _leaky(a: Array, slope: Array) -> Array:
+    return np.where(a > np.zeros((), a.dtype), a, a * slope)
+
+
+def _tile_tile(kernel: Kernel) -> Handler:
+    def run(site: Site, dst: Tile, src0: Tile, src1: Tile, tmp: Tile | None) -> None:
+        if tmp is not None:
+            tmp.clobber()
+        lanes(dst, (src0, src1), kernel)
+
+    return run
+
+
+def _tile_scalar(kernel: Kernel) -> Handler:
+    def run(site: Site, dst: Tile, src: Tile, value: Scalar, tmp: Tile | None) -> None:
+        if tmp is not None:
+            tmp.clobber()
+        element = scalar(value, dst.kind)
+        if site.scalar_first:
+            lanes(dst, (src,), lambda a: kernel(np.broadcast_to(element, a.shape), a))
+        else:
+            lanes(dst, (src,), kernel, element)
+
+    return run
+
+
+for _name, _kernel in BINARY.items():
+    op(f"t{_name}", "dst src0 src1 tmp")(_tile_tile(_kernel))
+    op(f"t{_name}s", "dst src0 scalar tmp" if _name == "mul" else "dst src scalar tmp")(_tile_scalar(_kernel))
+
+
+def _single(kernel: Kernel) -> Kernel:
+    """A transcendental function: computed in f32 (the unit's internal width) and rounded once."""
+
+    def run(a: Array) -> Array:
+        return kernel(a.astype(np.float32)).astype(a.dtype) if a.dtype.itemsize < 4 else kernel(a)
+
+    return run
+
+
+def _reciprocal_root(a: Array) -> Array:
+    return np.ones((), a.dtype) / np.sqrt(a)
+
+
+def _reciprocal(a: Array) -> Array:
+    return np.ones((), a.dtype) / a
+
+
+UNARY: dict[str, Kernel] = {
+    "abs": np.abs, "neg": np.negative, "not": _on_bits(np.invert),
+    "relu": lambda a: np.maximum(a, np.zeros((), a.dtype)),
+    "exp": _single(np.exp), "log": _single(np.log), "sqrt": _single(np.sqrt), "rsqrt": _single(_reciprocal_root),
+    "recip": _single(_reciprocal),
+}
+
+
+def _one_tile(kernel: Kernel) -> Handler:
+    def run(site: Site, dst: Tile, src: Tile, tmp: Tile | None) -> None:
+        if tmp is not None:
+            tmp.clobber()
+        lanes(dst, (src,), kernel)
+
+    return run
+
+
+for _name, _kernel in UNARY.items():
+    op(f"t{_name}", "dst src tmp")(_one_tile(_kernel))
+
+
+@op("tlrelu", "dst src slope")
+def tlrelu(site: Site, dst: Tile, src: Tile, slope: Scalar) -> None:
+    """x where x > 0, else x * slope."""
+    lanes(dst, (src,), _leaky, scalar(slope, dst.kind))
+
+
+op("tprelu", "dst src0 src1 tmp")(_tile_tile(_leaky))
+
+
+@op("taddc", "dst src0 src1 src2")
+def taddc(site: Site, dst: Tile, src0: Tile, src1: Tile, src2: Tile) -> None:
+    """src0 + src1 + src2, rounded after each step."""
+    lanes(dst, (src0, src1, src2), lambda a, b, c: a + b + c)
+
+
+@op("tsubc", "dst src0 src1 src2")
+def tsubc(site: Site, dst: Tile, src0: Tile, src1: Tile, src2: Tile) -> None:
+    """src0 - src1 + src2, rounded after each step."""
+    lanes(dst, (src0, src1, src2), lambda a, b, c: a - b + c)
+
+
+@op("taddsc", "dst src0 scalar src1")
+def taddsc(site: Site, dst: Tile, src0: Tile, value: Scalar, src1: Tile) -> None:
+    """src0 + scalar + src1, rounded after each step."""
+    element = scalar(value, dst.kind)
+    lanes(dst, (src0, src1), lambda a, b: a + element + b)
+
+
+@op("tsubsc", "dst src0 scalar src1")
+def tsubsc(site: Site, dst: Tile, src0: Tile, value: Scalar, src1: Tile) -> None:
+    """src0 - scalar + src1, rounded after each step."""
+    element = scalar(value, dst.kind)
+    lanes(dst, (src0, src1), lambda a, b: a - element + b)
+
+
+@op("taxpy", "dst src scalar")
+def taxpy(site: Site, dst: Tile, src: Tile, value: Scalar) -> None:
+    """dst + scalar * src, rounded after each step."""
+    element = scalar(value, dst.kind)
+    lanes(dst, (src, dst), lambda a, b: element * a + b)
+
+
+@op("texpands", "dst scalar")
+def texpands(site: Site, dst: Tile, value: Scalar) -> None:
+    """The scalar in every element: of the valid region in UB, of the whole tile elsewhere (a block fill)."""
+    rows, cols = (dst.rows, dst.cols) if dst.space is Space.VEC else (dst.type.rows, dst.type.cols)
+    out = dst.writes(rows, cols)
+    out.put(scalar(value, dst.kind))
+    out.mark()
+
+
+def _partial(kernel: Kernel) -> Handler:
+    """Both where both sources are valid, one where only that is; where neither is, the device may write anything."""
+
+    def run(site: Site, dst: Tile, src0: Tile, src1: Tile) -> None:
+        rows, cols = dst.rows, dst.cols
+        sources = [source.reads(min(source.rows, rows), min(source.cols, cols)) for source in (src0, src1)]
+        result = np.empty((rows, cols), dst.kind)
+        bad = np.ones((rows, cols), np.bool_)
+        for view in sources:
+            n, m = view.shape
+            result[:n, :m] = view.get()
+            bad[:n, :m] = False
+        n, m = (min(a, b) for a, b in zip(sources[0].shape, sources[1].shape, strict=True))
+        result[:n, :m] = kernel(sources[0].get()[:n, :m], sources[1].get()[:n, :m])
+        for view in sources:
+            unset = view.bad()
+            if unset is not None:
+                bad[: view.shape[0], : view.shape[1]] |= unset
+        out = dst.writes(rows, cols)
+        out.put(result)
+        out.mark(bad if bad.any() else None)
+
+    return run
+
+
+for _name in ("add", "mul", "max", "min"):
+    op(f"tpart{_name}", "dst src0 src1")(_partial(BINARY[_name]))

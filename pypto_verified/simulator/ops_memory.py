@@ -1,0 +1,105 @@
+"""Transfers between global memory and tiles. Source: facts 2.1 to 2.4.
+
+An ND transfer moves the window's rows, each as long as the tile's valid columns; DN and NZ the tile's valid rows of the
+window's columns: where window and valid extents differ, the bytes that move are those.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pypto_verified.layouts import BLayout, Pad, SLayout, Space, TensorLayout
+from pypto_verified.simulator.errors import Place, UninitialisedError, UnmodelledError
+from pypto_verified.simulator.fixpipe import compact_pitch, convert_out, scales
+from pypto_verified.simulator.layout import ceil_to
+from pypto_verified.simulator.memory import View
+from pypto_verified.simulator.registry import Site, op
+from pypto_verified.simulator.tile import Tensor, Tile
+from pypto_verified.simulator.values import Array, Scalar, pad_value
+
+
+def _extents(tile: Tile, tensor: Tensor) -> tuple[int, int]:
+    rows, cols = tensor.extents()
+    if tile.space is Space.ACC:
+        return tile.rows, tile.cols
+    return (rows, tile.cols) if tensor.layout is TensorLayout.ND else (tile.rows, cols)
+
+
+def _require_kind(tile: Tile, tensor: Tensor) -> None:
+    if tile.kind != tensor.pointer.kind:
+        raise UnmodelledError(f"transfer between {tensor.pointer.kind} and {tile.kind} elements", Place(tile.name))
+
+
+@op("tload", "dst src")
+def tload(site: Site, dst: Tile, src: Tensor) -> None:
+    """GM to UB or L1; in UB the last 32-byte block of a row is padded (or left unspecified), in L1 NZ it is zeroed."""
+    if "pad_mode" in site.op.attrs:
+        raise UnmodelledError("pad_mode of tload", Place(dst.name))
+    _require_kind(dst, src)
+    rows, cols = _extents(dst, src)
+    if rows == 0 or cols == 0:
+        return
+    out = dst.writes(rows, cols)
+    out.put(src.window(rows, cols, False).reshape(rows, cols))
+    out.mark()
+    _fill_tail(dst, rows, cols)
+
+
+def _fill_tail(dst: Tile, rows: int, cols: int) -> None:
+    """The rest of the last block of each row (of each column in a DN tile)."""
+    columnwise = dst.type.slayout is SLayout.NONE and dst.type.blayout is BLayout.COL
+    length = rows if columnwise else cols
+    tail = ceil_to(length, dst.block) - length
+    if tail == 0 or dst.type.slayout is SLayout.COL:
+        return
+    window = (tail, cols, rows, 0) if columnwise else (rows, tail, 0, cols)
+    if window[2 if columnwise else 3] + tail > (dst.type.rows if columnwise else dst.type.cols):
+        return
+    out = dst.writes(*window)
+    if dst.space is Space.MAT and dst.type.slayout is SLayout.ROW:
+        out.put(np.zeros((), dst.kind))
+        out.mark()
+    elif dst.pad is Pad.NULL:
+        out.poison()
+    else:
+        out.put(pad_value(dst.pad, dst.type.dtype))
+        out.mark()
+
+
+@op("tstore", "dst src fp preQuantScalar")
+def tstore(site: Site, dst: Tensor, src: Tile, fp: Tile | None, quant: Scalar | None) -> None:
+    """A tile to GM, converted on the way out of the accumulator. Uninitialised elements are reported."""
+    rows, cols = _extents(src, dst)
+    if rows == 0 or cols == 0:
+        return
+    if src.space is Space.ACC:
+        view = src.reads(rows, cols, layout=compact_pitch(src))
+        word = None if quant is None else int(quant)
+        values = convert_out(site, view.get(), dst.pointer.kind, scales(fp, cols), word, src.name)
+    else:
+        _require_kind(src, dst)
+        view = src.reads(rows, cols)
+        values = view.get()
+    atomic = site.enum("atomicType", "atomic_none")
+    if atomic not in ("atomic_none", "atomic_add"):
+        raise UnmodelledError(f"tstore with {atomic}", Place(src.name))
+    target = dst.window(rows, cols, True, site.machine.block[0], atomic == "atomic_add")
+    report_uninitialised(site, view, src.name)
+    shaped: Array = values.reshape(target.shape)
+    target[...] = target + shaped if atomic == "atomic_add" else shaped
+
+
+def report_uninitialised(site: Site, view: View, name: str) -> None:
+    """Record an error when `view`, which becomes a result, holds bytes that nothing has written."""
+    bad = view.bad()
+    if bad is not None:
+        row, col = (int(i) for i in np.argwhere(bad)[0])
+        site.report(
+            UninitialisedError(
+                f"{int(bad.sum())} of {bad.size} elements of the result were never written",
+                Place(name, (row, col), view.address(row, col)),
+                "write the whole region before it is read, or narrow the valid shape to what was written",
+            )
+        )
+
+

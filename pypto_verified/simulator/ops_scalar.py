@@ -1,0 +1,91 @@
+"""The scalar unit's access to memory: single elements of tiles and tensors; generated tiles (ramps, triangles)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pypto_verified.layouts import Space
+from pypto_verified.simulator.errors import GlobalBoundsError, LocalBoundsError, Place, UnmodelledError
+from pypto_verified.simulator.memory import Access
+from pypto_verified.simulator.ops_memory import report_uninitialised
+from pypto_verified.simulator.registry import Site, op
+from pypto_verified.simulator.tile import Pointer, Tile
+from pypto_verified.simulator.values import Array, Scalar, is_float, scalar
+
+
+def _cell(tile: Tile, offset: int) -> tuple[int, int]:
+    """(row, column) of a flat element offset from the tile's address."""
+    count = tile.type.rows * tile.type.cols
+    if not 0 <= offset < count:
+        raise LocalBoundsError(f"element {offset} of a tile of {count}", Place(tile.name), "index within the tile")
+    return tile.layout.position(offset)
+
+
+def _number(value: Array) -> Scalar:
+    return float(value) if is_float(value.dtype) else int(value)
+
+
+@op("tgetval", "src offset")
+def tgetval(site: Site, src: Tile, offset: int) -> Scalar:
+    """The element at a flat offset. An uninitialised one is reported: it steers the program."""
+    view = src.reads(1, 1, *_cell(src, offset))
+    report_uninitialised(site, view, src.name)
+    return _number(view.get()[0, 0])
+
+
+@op("tsetval", "dst offset val")
+def tsetval(site: Site, dst: Tile, offset: int, value: Scalar) -> None:
+    """Set the element at a flat offset."""
+    out = dst.writes(1, 1, *_cell(dst, offset))
+    out.put(scalar(value, dst.kind))
+    out.mark()
+
+
+def _element(ptr: Pointer, offset: int, writes: bool) -> Array:
+    start, item = ptr.offset + offset * ptr.kind.itemsize, ptr.kind.itemsize
+    buffer = ptr.buffer
+    if not 0 <= start <= buffer.data.size - item:
+        raise GlobalBoundsError(
+            f"element {offset} of a buffer of {buffer.data.size // item}", Place(buffer.name, address=start),
+            "index within the argument",
+        )
+    if buffer.log is not None:
+        buffer.log.append(Access(Space.GM, buffer.name, start, (1,), (item,), item, writes))
+    return np.ndarray((), ptr.kind, buffer.data, start)
+
+
+@op("load_scalar", "ptr offset")
+def load_scalar(site: Site, ptr: Pointer, offset: int) -> Scalar:
+    """One element from global memory."""
+    return _number(_element(ptr, offset, False))
+
+
+@op("store_scalar", "ptr offset value")
+def store_scalar(site: Site, ptr: Pointer, offset: int, value: Scalar) -> None:
+    """One element to global memory."""
+    _element(ptr, offset, True)[...] = scalar(value, ptr.kind)
+
+
+@op("tci", "dst start tmp")
+def tci(site: Site, dst: Tile, start: Scalar, tmp: Tile | None) -> None:
+    """start, start + 1, ... (or - 1) along one row."""
+    if tmp is not None:
+        tmp.clobber()
+    if dst.rows > 1:
+        raise UnmodelledError(f"a ramp over {dst.rows} rows", Place(dst.name))
+    ramp = np.arange(dst.cols, dtype=np.int64)
+    values = int(start) + (-ramp if site.op.attrs.get("descending") is True else ramp)
+    out = dst.writes(dst.rows, dst.cols)
+    out.put(values.astype(dst.kind))
+    out.mark()
+
+
+@op("ttri", "dst diagonal")
+def ttri(site: Site, dst: Tile, diagonal: Scalar) -> None:
+    """Ones on and below (`upperOrLower` 0), or on and above (1), the diagonal; zeros elsewhere."""
+    rows, cols = np.arange(dst.rows)[:, None], np.arange(dst.cols)[None, :]
+    upper = site.op.attrs.get("upperOrLower") == 1
+    ones = cols >= rows + int(diagonal) if upper else cols <= rows + int(diagonal)
+    out = dst.writes(dst.rows, dst.cols)
+    out.put(ones.astype(dst.kind))
+    out.mark()

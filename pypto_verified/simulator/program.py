@@ -1,0 +1,288 @@
+"""A function compiled once into closures over a register file: running it costs little more than its numpy calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, TypeAlias
+
+from pypto_verified.layouts import Space
+from pypto_verified.pto.module import Block, Func, Op, Value
+from pypto_verified.pto.rows import TABLE
+from pypto_verified.pto.spec import Phase
+from pypto_verified.pto.types import MultiTileBufType, TileBufType
+from pypto_verified.simulator import (
+    ops_axis,
+    ops_cast,
+    ops_cube,
+    ops_elementwise,
+    ops_memory,
+    ops_move,
+    ops_scalar,
+    ops_select,
+    ops_views,
+)
+from pypto_verified.simulator.errors import ShapeError, SimError, StepLimitError, UnmodelledError
+from pypto_verified.simulator.layout import ceil_to
+from pypto_verified.simulator.machine import Machine
+from pypto_verified.simulator.registry import MEANINGS, Meaning, Site
+from pypto_verified.simulator.scalars import pure
+from pypto_verified.simulator.tile import Buffer
+from pypto_verified.targets import Target
+
+Registers: TypeAlias = list[Any]
+"""One cell an SSA value: numbers, tiles, tensors, pointers."""
+Step: TypeAlias = Callable[[Registers], None]
+
+FAMILIES = (
+    ops_axis, ops_cast, ops_cube, ops_elementwise, ops_memory, ops_move, ops_scalar, ops_select, ops_views,
+)
+"""The modules whose import registers the meanings."""
+
+ORDERING = frozenset({
+    "pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn", "pto.record_event", "pto.wait_event",
+    "pto.barrier", "pto.barrier_sync", "pto.get_buf", "pto.rls_buf", "pto.get_buf_dyn", "pto.rls_buf_dyn",
+    "pto.fence.barrier_all", "pto.cmo.cacheinvalid", "pto.set_ffts", "pto.tsync",
+})
+"""Ops that only order others: in program order they have nothing to do."""
+
+
+class Instruction:
+    """One op of the program: its phases `(pipe, reads, writes)` for a schedule, and what it does to the registers."""
+
+    __slots__ = ("apply", "op", "target")
+
+    def __init__(self, op: Op, target: str, apply: Step) -> None:
+        self.op = op
+        self.target = target
+        self.apply = apply
+
+    @property
+    def phases(self) -> tuple[Phase, ...]:
+        row = TABLE.get(self.op.name)
+        return row.phases(self.op, self.target) if row is not None else ()
+
+
+class Program:
+    """A compiled function. `registers` holds constants; `arguments` are the cells of the function's arguments."""
+
+    def __init__(self, func: Func, target: Target, private: frozenset[str] | None) -> None:
+        """`private`: names of the allocations that get storage of their own; None: those without an address."""
+        self.func = func
+        self.target = target
+        self.budget = 0
+        self.buffers: dict[str, Buffer] = {}
+        self._storage = _private_storage(func, target, private)
+        self.machine = Machine(target, self._storage[1])
+        self.registers: Registers = [None]
+        self._cells: dict[int, int] = {}
+        self.arguments = [self._cell(a) for a in func.args]
+        self.instructions = self._block(func.body) if func.body is not None else []
+        self.steps = [i.apply for i in self.instructions]
+
+    def _cell(self, value: Value) -> int:
+        found = self._cells.get(id(value))
+        if found is None:
+            found = self._cells[id(value)] = len(self.registers)
+            self.registers.append(None)
+        return found
+
+    def _cells_of(self, values: tuple[Value, ...] | list[Value]) -> list[int]:
+        return [self._cell(v) for v in values]
+
+    def _block(self, block: Block) -> list[Instruction]:
+        found = []
+        for op in block.ops:
+            step = self._step(op)
+            if step is not None:
+                found.append(Instruction(op, self.target.name, step))
+        return found
+
+    def _step(self, op: Op) -> Step | None:
+        if op.name == "arith.constant":
+            self.registers[self._cell(op.result)] = op.attrs["value"]
+            return None
+        if op.name in ("scf.yield", "scf.condition", "func.return") or op.name in ORDERING:
+            return None
+        if op.name in ("scf.for", "scf.if", "scf.while"):
+            return {"scf.for": self._for, "scf.if": self._if, "scf.while": self._while}[op.name](op)
+        if op.name.startswith("pto.section."):
+            return self._body(op.regions[0])
+        if op.name.startswith(("arith.", "math.")):
+            return self._pure(op)
+        meaning = MEANINGS.get(op.name)
+        return self._handled(op, meaning) if meaning is not None else _unmodelled(op)
+
+    def _pure(self, op: Op) -> Step:
+        try:
+            function = pure(op)
+        except UnmodelledError:
+            return _unmodelled(op)
+        cells, out = self._cells_of(list(op.operands())), self._cell(op.result)
+        a = cells[0]
+        b = cells[1] if len(cells) > 1 else 0
+
+        def two(env: Registers) -> None:
+            try:
+                env[out] = function(env[a], env[b])
+            except SimError as error:
+                error.at(op)
+                raise
+
+        def other(env: Registers) -> None:
+            env[out] = function(*(env[c] for c in cells))
+
+        return two if len(cells) == 2 else other
+
+    def _handled(self, op: Op, meaning: Meaning) -> Step:
+        site = Site(op, self.target, self.machine)
+        site.private = self._storage[0].get(id(op))
+        handler, machine = meaning.handler, self.machine
+        cells: list[int | list[int]] = []
+        for group in meaning.groups:
+            values = op.args.get(group.rstrip("*"), ())
+            cells.append(self._cells_of(values) if group.endswith("*") else self._cell(values[0]) if values else 0)
+        single = [c for c in cells if isinstance(c, int)]
+        out = self._cell(op.results[0]) if op.results else 0
+        many = len(single) != len(cells)
+
+        def step(env: Registers) -> None:
+            try:
+                if many:
+                    operands = [env[c] if isinstance(c, int) else tuple([env[i] for i in c]) for c in cells]
+                else:
+                    operands = [env[c] for c in single]
+                result = handler(site, *operands)
+                if out:
+                    env[out] = result
+            except SimError as error:
+                error.at(op)
+                raise
+            finally:
+                if machine.trace is not None:
+                    machine.emit(op)
+
+        return step
+
+    def _body(self, block: Block) -> Step:
+        """Runs a block; each run counts against the step budget."""
+        steps = [i.apply for i in self._block(block)]
+        cost = max(1, len(steps))
+
+        def run(env: Registers) -> None:
+            self.budget -= cost
+            if self.budget < 0:
+                raise StepLimitError("the step limit is reached", help="raise max_steps, or check the loop's bounds")
+            for step in steps:
+                step(env)
+
+        return run
+
+    def _for(self, op: Op) -> Step:
+        block = op.regions[0]
+        variable, carried = self._cell(block.args[0]), self._cells_of(block.args[1:])
+        lower, upper, stride = (self._cell(op.arg(g)) for g in ("lower", "upper", "step"))
+        initial, results = self._cells_of(op.args.get("init", ())), self._cells_of(op.results)
+        body = self._body(block)
+        yields = self._cells_of(_terminator(block, "scf.yield", "values"))
+
+        def run(env: Registers) -> None:
+            if env[stride] <= 0:
+                error = ShapeError(f"a loop with step {env[stride]}")
+                error.at(op)
+                raise error
+            values = [env[c] for c in initial]
+            for i in range(env[lower], env[upper], env[stride]):
+                env[variable] = i
+                for cell, value in zip(carried, values, strict=True):
+                    env[cell] = value
+                body(env)
+                values = [env[c] for c in yields]
+            for cell, value in zip(results, values, strict=True):
+                env[cell] = value
+
+        return run
+
+    def _if(self, op: Op) -> Step:
+        condition, results = self._cell(op.arg("cond")), self._cells_of(op.results)
+        arms = [(self._body(b), self._cells_of(_terminator(b, "scf.yield", "values"))) for b in op.regions]
+
+        def run(env: Registers) -> None:
+            chosen = 0 if env[condition] else 1
+            if chosen < len(arms):
+                body, yields = arms[chosen]
+                body(env)
+                for cell, value in zip(results, [env[c] for c in yields], strict=True):
+                    env[cell] = value
+
+        return run
+
+    def _while(self, op: Op) -> Step:
+        before, after = op.regions
+        initial, results = self._cells_of(op.args.get("init", ())), self._cells_of(op.results)
+        tested, arguments = self._cells_of(before.args), self._cells_of(after.args)
+        test, body = self._body(before), self._body(after)
+        condition = self._cells_of(_terminator(before, "scf.condition", "cond"))[0]
+        handed = self._cells_of(_terminator(before, "scf.condition", "values"))
+        yields = self._cells_of(_terminator(after, "scf.yield", "values"))
+
+        def run(env: Registers) -> None:
+            values = [env[c] for c in initial]
+            while True:
+                for cell, value in zip(tested, values, strict=True):
+                    env[cell] = value
+                test(env)
+                values = [env[c] for c in handed]
+                if not env[condition]:
+                    break
+                for cell, value in zip(arguments, values, strict=True):
+                    env[cell] = value
+                body(env)
+                values = [env[c] for c in yields]
+            for cell, value in zip(results, values, strict=True):
+                env[cell] = value
+
+        return run
+
+
+def _terminator(block: Block, name: str, group: str) -> tuple[Value, ...]:
+    last = block.ops[-1] if block.ops else None
+    return last.args.get(group, ()) if last is not None and last.name == name else ()
+
+
+def _unmodelled(op: Op) -> Step:
+    def step(env: Registers) -> None:
+        error = UnmodelledError(op.name)
+        error.at(op)
+        raise error
+
+    return step
+
+
+def walk(block: Block) -> Iterator[Op]:
+    """All ops of a block, those of its regions included."""
+    for op in block.ops:
+        yield op
+        for region in op.regions:
+            yield from walk(region)
+
+
+def _private_storage(
+    func: Func, target: Target, private: frozenset[str] | None
+) -> tuple[dict[int, int], dict[Space, int]]:
+    """Addresses behind the planned ones for allocations without an address, or named in `private`; bytes needed."""
+    addresses: dict[int, int] = {}
+    needed: dict[Space, int] = {}
+    for op in walk(func.body) if func.body is not None else ():
+        if op.name not in ("pto.alloc_tile", "pto.alloc_multi_tile"):
+            continue
+        type_ = op.result.type
+        slot = type_.slot if isinstance(type_, MultiTileBufType) else type_
+        if not isinstance(slot, TileBufType):
+            continue
+        if op.opt("addr") is not None and (private is None or op.result.name not in private):
+            continue
+        count = type_.count if isinstance(type_, MultiTileBufType) else 1
+        used = needed.get(slot.loc, 0)
+        addresses[id(op)] = target.capacity(slot.loc) + used
+        needed[slot.loc] = used + ceil_to(slot.bytes * count, 512)
+    return addresses, needed

@@ -1,0 +1,73 @@
+"""The meaning of each op, by name. A handler declares the operand groups that it takes, in the order it takes them.
+
+An absent optional group is None; of a variadic group (written `name*`) it gets a tuple. Tiles come as `Tile`, tensor
+views as `Tensor`, pointers as `Pointer`, scalars as Python numbers. A handler returns the op's result, or None.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from pypto_verified.pto.module import EnumAttr, Op
+from pypto_verified.simulator.errors import SimError
+from pypto_verified.simulator.machine import Machine
+from pypto_verified.targets import Target
+
+Handler = Callable[..., Any]
+"""Operands are checked by the op table, not by Python's types: each handler has its own signature."""
+H = TypeVar("H", bound=Handler)
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """A handler and the operand groups it takes, in the order of its parameters after `site`."""
+
+    handler: Handler
+    groups: tuple[str, ...]
+
+
+MEANINGS: dict[str, Meaning] = {}
+
+
+def op(names: str, groups: str) -> Callable[[H], H]:
+    """Register a handler for the ops `pto.NAME` (space separated) over the operand groups `groups`."""
+
+    def register(handler: H) -> H:
+        for name in names.split():
+            MEANINGS[f"pto.{name}"] = Meaning(handler, tuple(groups.split()))
+        return handler
+
+    return register
+
+
+class Site:
+    """One op of the program as its handler sees it. `private` is the address of an allocation's own storage, if any."""
+
+    __slots__ = ("machine", "op", "private", "target")
+
+    def __init__(self, op: Op, target: Target, machine: Machine) -> None:
+        self.op = op
+        self.target = target
+        self.machine = machine
+        self.private: int | None = None
+
+    @property
+    def a5(self) -> bool:
+        return self.target.name == "a5"
+
+    @property
+    def scalar_first(self) -> bool:
+        """Whether the text gives the scalar before the tile (`s / x` instead of `x / s`)."""
+        return next(iter(self.op.args)) == "scalar"
+
+    def enum(self, name: str, default: str = "") -> str:
+        """The member of an enum attribute, `default` when it is absent."""
+        found = self.op.attrs.get(name)
+        return found.member if isinstance(found, EnumAttr) else default
+
+    def report(self, error: SimError) -> None:
+        """Record `error` and go on."""
+        error.at(self.op)
+        self.machine.errors.append(error)

@@ -1,0 +1,172 @@
+"""Replaying a refutation: buffers as large as the witness says, random contents, run until something goes wrong.
+
+A witness names arguments as the `.pto` does, and `block_idx`, `block_num`, `subblock_idx`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pypto_verified.pto.module import Func, Op, Value
+from pypto_verified.pto.types import PtrType, ScalarType
+from pypto_verified.simulator.errors import SimError, UnmodelledError
+from pypto_verified.simulator.run import MAX_STEPS, Outcome, compile, execute
+from pypto_verified.simulator.scalars import pure
+from pypto_verified.simulator.values import Array, Scalar, is_float, storage
+from pypto_verified.targets import Target
+
+UNSHAPED_ELEMENTS = 4096
+"""Elements of an argument that no view of known extents describes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clobber:
+    """The first tensor whose contents change when an allocation gets storage of its own."""
+
+    argument: str
+    element: tuple[int, ...]
+    shared: str
+    separate: str
+
+    def __str__(self) -> str:
+        return (
+            f"%{self.argument} element {self.element} is {self.shared}, but {self.separate} when the allocations do "
+            "not share bytes"
+        )
+
+
+@dataclass(slots=True)
+class _Evaluation:
+    """Numbers and pointers known before the first op that touches memory."""
+
+    numbers: dict[int, Scalar] = field(default_factory=dict)
+    pointers: dict[int, tuple[str, int]] = field(default_factory=dict)
+    elements: dict[str, int] = field(default_factory=dict)
+
+    def all(self, values: tuple[Value, ...]) -> tuple[Scalar, ...] | None:
+        """The values as numbers, or None if one is unknown."""
+        if any(id(v) not in self.numbers for v in values):
+            return None
+        return tuple(self.numbers[id(v)] for v in values)
+
+
+def replay(
+    func: Func, witness: Mapping[str, int], target: Target, seed: int = 0, *, max_steps: int = MAX_STEPS,
+    private: frozenset[str] | None = None,
+) -> Outcome:
+    """Run `func` under `witness` on random inputs.
+
+    Every pointer argument gets a buffer of exactly what its views describe. `private` names allocations (SSA names of
+    `pto.alloc_tile`) that get storage of their own. A scalar that the witness does not name is 1.
+    """
+    scalars = {a.name: _scalar(a, witness) for a in func.args if not isinstance(a.type, PtrType)}
+    return _once(func, witness, scalars, _inputs(func, scalars, seed), target, max_steps, private)
+
+
+def replay_overlap(
+    func: Func, witness: Mapping[str, int], target: Target, private: frozenset[str], seed: int = 0, *,
+    max_steps: int = MAX_STEPS,
+) -> Clobber | None:
+    """Compare a run with one where the allocations `private` have storage of their own; None when results agree."""
+    shared = replay(func, witness, target, seed, max_steps=max_steps)
+    separate = replay(func, witness, target, seed, max_steps=max_steps, private=private)
+    for name, left in shared.outputs.items():
+        right = separate.outputs[name]
+        differs = left.view(np.uint8).reshape(-1, left.itemsize) != right.view(np.uint8).reshape(-1, left.itemsize)
+        if differs.any():
+            index = int(np.argwhere(differs.any(axis=1))[0, 0])
+            return Clobber(name, (index,), str(left.reshape(-1)[index]), str(right.reshape(-1)[index]))
+    return None
+
+
+def confirmation(errors: list[SimError]) -> str:
+    """One line for a report: what the replay saw."""
+    if not errors:
+        return "not observed: the run ended without a fault"
+    first = errors[0]
+    if isinstance(first, UnmodelledError):
+        return f"not run: {first}"
+    return f"confirmed: {first.kind}: {first}"
+
+
+def _once(
+    func: Func, witness: Mapping[str, int], scalars: Mapping[str, Scalar], inputs: Mapping[str, Array],
+    target: Target, max_steps: int, private: frozenset[str] | None,
+) -> Outcome:
+    block = witness.get("block_idx", 0)
+    lane = witness.get("subblock_idx", 0)
+    return execute(
+        compile(func, target, private), inputs, scalars, max_steps=max_steps,
+        block=(block, witness.get("block_num", block + 1)), lane=(lane, target.lanes_per_cube),
+    )
+
+
+def _scalar(argument: Value, witness: Mapping[str, int]) -> Scalar:
+    value = witness.get(argument.name, 1)
+    floating = isinstance(argument.type, ScalarType) and argument.type.dtype.is_float
+    return float(value) if floating else value
+
+
+def _inputs(func: Func, scalars: Mapping[str, Scalar], seed: int) -> dict[str, Array]:
+    """Random contents: floats around 0, integers 0..7 (they may be indices)."""
+    sizes = _sizes(func, scalars)
+    random = np.random.default_rng(seed)
+    found: dict[str, Array] = {}
+    for argument in func.args:
+        if isinstance(argument.type, PtrType):
+            kind = storage(argument.type.dtype)
+            count = sizes.get(argument.name, UNSHAPED_ELEMENTS)
+            values = random.standard_normal(count) if is_float(kind) else random.integers(0, 8, count)
+            found[argument.name] = values.astype(kind)
+    return found
+
+
+def _sizes(func: Func, scalars: Mapping[str, Scalar]) -> dict[str, int]:
+    """Elements behind each pointer: the farthest element of any view whose shape is known before the first loop."""
+    known = _Evaluation()
+    for argument in func.args:
+        if isinstance(argument.type, PtrType):
+            known.pointers[id(argument)] = (argument.name, 0)
+        else:
+            known.numbers[id(argument)] = scalars[argument.name]
+    for op in func.body.ops if func.body is not None else ():
+        if op.name == "arith.constant":
+            known.numbers[id(op.result)] = _constant(op)
+        elif op.name.startswith("arith."):
+            _evaluate(op, known)
+        elif op.name == "pto.addptr":
+            offset = known.all(op.args["offset"])
+            base = known.pointers.get(id(op.arg("ptr")))
+            if offset is not None and base is not None:
+                known.pointers[id(op.result)] = (base[0], base[1] + int(offset[0]))
+        elif op.name == "pto.make_tensor_view":
+            _measure(op, known)
+    return known.elements
+
+
+def _constant(op: Op) -> Scalar:
+    value = op.attrs["value"]
+    return value if isinstance(value, int | float) else 0
+
+
+def _evaluate(op: Op, known: _Evaluation) -> None:
+    operands = known.all(tuple(op.operands()))
+    if operands is not None:
+        try:
+            known.numbers[id(op.result)] = pure(op)(*operands)
+        except SimError:
+            return  # the run itself will report it, at its op
+
+
+def _measure(op: Op, known: _Evaluation) -> None:
+    base = known.pointers.get(id(op.arg("ptr")))
+    shape, strides = known.all(op.args.get("shape", ())), known.all(op.args.get("strides", ()))
+    if base is None or shape is None or strides is None:
+        return
+    empty = any(int(n) <= 0 for n in shape)
+    last = sum((int(n) - 1) * int(s) for n, s in zip(shape, strides, strict=True))
+    needed = 0 if empty else base[1] + last + 1
+    known.elements[base[0]] = max(known.elements.get(base[0], 0), needed)

@@ -1,0 +1,142 @@
+"""Running a function of a `pto.Module`: bind arguments, execute in program order, hand back tensors and faults."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from pypto_verified.errors import InputError
+from pypto_verified.pto.module import Func
+from pypto_verified.pto.types import PtrType
+from pypto_verified.simulator.errors import SimError
+from pypto_verified.simulator.machine import Trace
+from pypto_verified.simulator.program import Program, Registers
+from pypto_verified.simulator.tile import Buffer, Pointer
+from pypto_verified.simulator.values import Array, Scalar, storage
+from pypto_verified.targets import Target
+
+MAX_STEPS = 10_000_000
+T = TypeVar("T")
+Given: TypeAlias = Mapping[str, T] | Mapping[int, T]
+"""Arguments by name or by position."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a run leaves: each pointer argument's contents by name, and the faults in the order they happened. A fault
+    that stops the run is the last."""
+
+    outputs: dict[str, Array] = field(default_factory=dict)
+    errors: list[SimError] = field(default_factory=list)
+
+
+def compile(func: Func, target: Target, private: frozenset[str] | None = None) -> Program:
+    """Compile once for many runs. `private`: allocations that get storage of their own instead of their address."""
+    return Program(func, target, private)
+
+
+def run(
+    func: Func,
+    inputs: Given[Array],
+    scalars: Given[Scalar],
+    target: Target,
+    *,
+    block: tuple[int, int] = (0, 1),
+    lane: tuple[int, int] = (0, 1),
+    max_steps: int = MAX_STEPS,
+    trace: Trace | None = None,
+) -> Outcome:
+    """Run `func` once as block `block` (index, count) and vector lane `lane`.
+
+    `inputs`: an array for each pointer argument, by name or position; it is copied, and its size is the buffer's.
+    `scalars`: a number for each other argument. `max_steps` bounds the ops executed in loops. Faults are in the
+    outcome; InputError when an argument is missing.
+    """
+    return execute(compile(func, target), inputs, scalars, block=block, lane=lane, max_steps=max_steps, trace=trace)
+
+
+def execute(
+    program: Program,
+    inputs: Given[Array],
+    scalars: Given[Scalar],
+    *,
+    block: tuple[int, int] = (0, 1),
+    lane: tuple[int, int] = (0, 1),
+    max_steps: int = MAX_STEPS,
+    trace: Trace | None = None,
+) -> Outcome:
+    """`run` for a compiled program."""
+    env, arrays = _bind(program, inputs, scalars, trace, owned=False)
+    errors = _launch(program, env, block, lane, max_steps, trace)
+    return Outcome(_outputs(program, arrays), errors)
+
+
+def run_grid(
+    program: Program,
+    inputs: Given[Array],
+    scalars: Given[Scalar],
+    blocks: int,
+    *,
+    max_steps: int = MAX_STEPS,
+) -> Outcome:
+    """All blocks of a launch, one after the other on one global memory. Two blocks that write the same bytes without
+    an atomic are a ConflictError."""
+    env, arrays = _bind(program, inputs, scalars, None, owned=True)
+    errors: list[SimError] = []
+    for index in range(blocks):
+        errors += _launch(program, env, (index, blocks), (0, 1), max_steps, None)
+    return Outcome(_outputs(program, arrays), errors)
+
+
+def _argument(given: Given[T], name: str, position: int) -> T:
+    known: dict[Any, T] = dict(given.items())
+    for key in (name, position):
+        if key in known:
+            return known[key]
+    raise InputError(f"no value for argument {position}, %{name}", help="give it by name or by position")
+
+
+def _bind(
+    program: Program, inputs: Given[Array], scalars: Given[Scalar], trace: Trace | None,
+    owned: bool,
+) -> tuple[Registers, dict[str, Array]]:
+    """The registers before the first op, and the arrays given for the pointer arguments."""
+    env = program.registers.copy()
+    arrays: dict[str, Array] = {}
+    for position, (value, cell) in enumerate(zip(program.func.args, program.arguments, strict=True)):
+        if not isinstance(value.type, PtrType):
+            env[cell] = _argument(scalars, value.name, position)
+            continue
+        array = arrays[value.name] = _argument(inputs, value.name, position)
+        buffer = program.buffers.get(value.name)
+        if buffer is None or buffer.data.size != array.nbytes:
+            buffer = program.buffers[value.name] = Buffer(value.name, array.nbytes)
+        buffer.data[...] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        buffer.owner = np.full(array.nbytes, -1, np.int32) if owned else None
+        buffer.log = program.machine.log if trace is not None else None
+        env[cell] = Pointer(buffer, 0, storage(value.type.dtype))
+    return env, arrays
+
+
+def _launch(
+    program: Program, env: Registers, block: tuple[int, int], lane: tuple[int, int], max_steps: int,
+    trace: Trace | None,
+) -> list[SimError]:
+    program.machine.start(block, lane, trace)
+    program.budget = max_steps
+    with np.errstate(all="ignore"):
+        try:
+            for step in program.steps:
+                step(env)
+        except SimError as error:
+            program.machine.errors.append(error)
+    return program.machine.errors
+
+
+def _outputs(program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
+    return {
+        name: program.buffers[name].data.copy().view(array.dtype).reshape(array.shape) for name, array in arrays.items()
+    }

@@ -1,0 +1,255 @@
+"""Run-time operands: tiles, slots, tensors and pointers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space, TensorLayout
+from pypto_verified.pto.types import TileBufType
+from pypto_verified.simulator.errors import ConflictError, GlobalBoundsError, Place, ShapeError
+from pypto_verified.simulator.layout import Layout, layout_of
+from pypto_verified.simulator.memory import Access, LocalMemory, View
+from pypto_verified.simulator.values import Array, storage
+
+
+class Tile:
+    """A tile handle: an address and a type in one space, with run-time valid extents (a mutable part of the handle).
+
+    `bounds` are the bytes [low, high) of the allocation that the handle was cut from. `layout` is the physical one:
+    a LEFT tile has the target's layout whatever its type says (PTOAS resolveTileBufBLayout).
+    """
+
+    __slots__ = ("addr", "bounds", "cols", "kind", "layout", "memory", "name", "rows", "type")
+
+    def __init__(
+        self, memory: LocalMemory, addr: int, type: TileBufType, layout: Layout, valid: tuple[int, int],
+        bounds: tuple[int, int], name: str,
+    ) -> None:
+        self.memory = memory
+        self.addr = addr
+        self.type = type
+        self.kind = storage(type.dtype)
+        self.layout = layout
+        self.rows, self.cols = valid
+        self.bounds = bounds
+        self.name = name
+
+    @property
+    def space(self) -> Space:
+        return self.type.loc
+
+    @property
+    def block(self) -> int:
+        """Elements of one 32-byte block."""
+        return 32 // self.kind.itemsize
+
+    @property
+    def pad(self) -> Pad:
+        return self.type.pad
+
+    @property
+    def compact(self) -> bool:
+        return self.type.compact is Compact.NORMAL
+
+    def pitched(self, rows: int, cols: int) -> Layout:
+        """This tile's layout with the pitch of `rows` x `cols` elements."""
+        t = self.layout
+        if (rows, cols) == (t.rows, t.cols):
+            return t
+        return layout_of(t.blayout, t.slayout, self.type.fractal, rows, cols, self.kind.itemsize)
+
+    def reads(
+        self, rows: int, cols: int, row: int = 0, col: int = 0, layout: Layout | None = None, within: bool = True
+    ) -> View:
+        """The source window of an op; `within` False lets it leave the allocation, as the hardware would."""
+        return self.window(self.kind, rows, cols, row, col, layout or self.layout, False, within)
+
+    def writes(
+        self, rows: int, cols: int, row: int = 0, col: int = 0, layout: Layout | None = None, within: bool = True
+    ) -> View:
+        """The destination window of an op."""
+        return self.window(self.kind, rows, cols, row, col, layout or self.layout, True, within)
+
+    def clobber(self) -> None:
+        """The op uses the valid region as scratch: its bytes are unspecified afterwards."""
+        self.writes(self.rows, self.cols).poison()
+
+    @property
+    def end(self) -> int:
+        """The byte behind the handle's last physical element."""
+        return self.addr + (self.layout.offset(self.type.rows - 1, self.type.cols - 1) + 1) * self.kind.itemsize
+
+    def shares(self, other: Tile) -> bool:
+        """Whether the byte ranges of both handles meet."""
+        return self.memory is other.memory and self.addr < other.end and other.addr < self.end
+
+    def overlaps(self, other: Tile) -> bool:
+        """Whether both handles share bytes without being the same window."""
+        if self.addr == other.addr and self.layout is other.layout and self.kind == other.kind:
+            return False
+        return self.shares(other)
+
+    def window(
+        self, kind: np.dtype[Any], rows: int, cols: int, row: int, col: int, layout: Layout, writes: bool,
+        within: bool = True,
+    ) -> View:
+        """A window of elements of `kind` at this tile's address."""
+        memory = self.memory
+        bounds = self.bounds if within else (0, memory.size)
+        view = memory.view(kind, self.addr, layout, (row, col, rows, cols), bounds, self.name)
+        if memory.log is not None:
+            memory.log.extend(view.accesses(self.name, writes))
+        return view
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """`alloc_multi_tile`: slot tiles, one behind the other."""
+
+    tiles: tuple[Tile, ...]
+
+
+class Buffer:
+    """The memory behind a pointer argument. `owner`, kept for grids only, names the block that wrote each byte."""
+
+    __slots__ = ("data", "log", "name", "owner", "views")
+
+    def __init__(self, name: str, size: int) -> None:
+        self.name = name
+        self.data: Array = np.zeros(size, np.uint8)
+        self.owner: Array | None = None
+        self.log: list[Access] | None = None
+        self.views: dict[tuple[object, ...], Array] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """`buffer` at byte `offset`, in elements of `kind`."""
+
+    buffer: Buffer
+    offset: int
+    kind: np.dtype[Any]
+
+
+_ROW_AXES = {TensorLayout.ND: ((0, 1, 2, 3), (4,)), TensorLayout.DN: ((3,), (0, 1, 2, 4)),
+             TensorLayout.NZ: ((2, 3), (0, 1, 4))}
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A window of a global tensor. Extents and strides count elements and are padded to five on the left.
+
+    `dims` are the extents of the whole tensor view, `origin` + `sizes` the window in it.
+    """
+
+    pointer: Pointer
+    dims: tuple[int, ...]
+    strides: tuple[int, ...]
+    origin: tuple[int, ...]
+    sizes: tuple[int, ...]
+    layout: TensorLayout
+    name: str
+
+    def extents(self) -> tuple[int, int]:
+        """(rows, columns) of the window as a tile sees it (PTO-ISA GlobalTensor, facts 2.1)."""
+        row_axes, col_axes = self._axes()
+        return _product(self.sizes, row_axes), _product(self.sizes, col_axes)
+
+    def window(self, rows: int, cols: int, writes: bool, block: int = 0, shared: bool = False) -> Array:
+        """The `rows` x `cols` elements from the window's origin as an array of the layout's (row..., column...) axes.
+
+        GlobalBoundsError when an element lies outside the tensor or its buffer; ConflictError when another block of
+        the launch wrote one of the bytes (`shared`: atomic, so that it may).
+        """
+        row_axes, col_axes = self._axes()
+        sizes = list(self.sizes)
+        _fit(sizes, row_axes, rows)
+        _fit(sizes, col_axes, cols)
+        buffer = self.pointer.buffer
+        key = (self.pointer.offset, self.pointer.kind.num, self.strides, self.dims, self.origin, *sizes)
+        found = buffer.views.get(key)
+        if found is None:
+            start = self._check(sizes)
+            item = self.pointer.kind.itemsize
+            steps = tuple(s * item for s in self.strides)
+            flat = np.ndarray(tuple(sizes), self.pointer.kind, buffer.data, start, steps)
+            found = buffer.views[key] = flat.transpose(*row_axes, *col_axes)
+        if buffer.log is not None:
+            place = (buffer.name, self._start(), found.shape, found.strides, found.itemsize)
+            buffer.log.append(Access(Space.GM, *place, writes))
+        if writes and buffer.owner is not None:
+            self._claim(buffer.owner, found, block, shared)
+        return found
+
+    def _axes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return _ROW_AXES[self.layout]
+
+    def _start(self) -> int:
+        element = sum(o * s for o, s in zip(self.origin, self.strides, strict=True))
+        return self.pointer.offset + element * self.pointer.kind.itemsize
+
+    def _check(self, sizes: list[int]) -> int:
+        start, item = self._start(), self.pointer.kind.itemsize
+        for axis, (first, size, dim) in enumerate(zip(self.origin, sizes, self.dims, strict=True)):
+            if size > 0 and (first < 0 or first + size > dim):
+                index = first if first < 0 else max(first, dim)
+                word = {3: "row", 4: "column"}.get(axis, f"index {axis}")
+                raise GlobalBoundsError(
+                    f"{word} {index} of {dim}: the window covers {first}..{first + size - 1}",
+                    Place(self.name, address=start), "narrow the last window to what the tensor still holds",
+                )
+        last = start + sum((n - 1) * s for n, s in zip(sizes, self.strides, strict=True)) * item
+        size = self.pointer.buffer.data.size
+        if min(sizes) > 0 and (min(start, last) < 0 or max(start, last) + item > size):
+            raise GlobalBoundsError(
+                f"bytes {min(start, last)}..{max(start, last) + item - 1} of a buffer of {size} bytes",
+                Place(self.name, address=start), "the view's shape and strides describe more than the argument holds",
+            )
+        return start
+
+    def _claim(self, owner: Array, found: Array, block: int, shared: bool) -> None:
+        item = self.pointer.kind.itemsize
+        first = np.ndarray(found.shape, owner.dtype, owner, self._start() * owner.itemsize,
+                           tuple(s * owner.itemsize for s in found.strides))
+        mark = -block - 2 if shared else block
+        other = (first != -1) & (first != mark) & (~((first < -1) & shared))
+        if other.any():
+            where = tuple(int(i) for i in np.argwhere(other)[0])
+            raise ConflictError(
+                f"blocks {int(first[where])} and {block} write the same element {where} ({item} bytes each)",
+                Place(self.name), "give each block its own window, or store with an atomic",
+            )
+        first[...] = mark
+
+
+def padded(values: tuple[int, ...], fill: int) -> tuple[int, ...]:
+    """Five extents: missing leading ones are `fill`."""
+    if len(values) > 5:
+        raise ShapeError(f"a tensor view of rank {len(values)}")
+    return (fill,) * (5 - len(values)) + values
+
+
+def _product(sizes: tuple[int, ...], axes: tuple[int, ...]) -> int:
+    total = 1
+    for axis in axes:
+        total *= sizes[axis]
+    return total
+
+
+def _fit(sizes: list[int], axes: tuple[int, ...], count: int) -> None:
+    """Make the innermost of `axes` so long that they hold `count` lines."""
+    outer = _product(tuple(sizes), axes[:-1])
+    if outer and count % outer:
+        raise ShapeError(f"{count} lines are not a multiple of the tensor's outer extents ({outer})")
+    sizes[axes[-1]] = count // outer if outer else 0
+
+
+def device_layout(type: TileBufType, left: tuple[BLayout, SLayout], itemsize: int) -> Layout:
+    """The physical layout of a tile type; `left` is what the target makes of a LEFT tile."""
+    blayout, slayout = left if type.loc is Space.LEFT else (type.blayout, type.slayout)
+    return layout_of(blayout, slayout, type.fractal, type.rows, type.cols, itemsize)
+
+
