@@ -50,8 +50,15 @@ _ROWS = (
     ("TASK_ID", "i64", 64, "opaque"),
 )
 
+# Spellings that only `.pto` texts know: explicitly signed integers and a second f8 name.
+_PTO_ONLY = (
+    ("SINT8", "si8", 8, "int"), ("SINT16", "si16", 16, "int"), ("SINT32", "si32", 32, "int"),
+    ("SINT64", "si64", 64, "int"), ("FP8E4M3", "f8E4M3", 8, "float"),
+)
+
 DTYPES: dict[str, DType] = {name: DType(name, pto, bits, kind) for name, pto, bits, kind in _ROWS}
-BY_PTO: dict[str, DType] = {d.pto: d for d in reversed(DTYPES.values()) if d.kind != "opaque"}
+BY_PTO: dict[str, DType] = {pto: DType(name, pto, bits, kind) for name, pto, bits, kind in _PTO_ONLY}
+BY_PTO |= {d.pto: d for d in reversed(DTYPES.values()) if d.kind != "opaque"}
 
 FP32, FP16, BF16 = DTYPES["FP32"], DTYPES["FP16"], DTYPES["BF16"]
 INT8, INT16, INT32, INT64 = DTYPES["INT8"], DTYPES["INT16"], DTYPES["INT32"], DTYPES["INT64"]

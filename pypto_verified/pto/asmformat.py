@@ -4,7 +4,7 @@ Words, separated by blanks; anything that is not in this list is a literal token
 
     $x      the operands of group x            :x,y    the one written type that the groups x and y have
     #a      the value of attribute a           {}      the remaining attributes, may be absent
-    @       the result type(s)                 {=}     the same, must be present, integers without a type
+    @       the result type(s); @ptr: one pointer   {=}     the same, must be present, integers without a type
     =>i64   a result of that type, not written (=)     `(group = %x : T, ...)` in any order
     =>:x    a result of x's type, not written  <? ... ?>   present only if its operands or attributes are
     $x~     a variadic group that leaves the last operand of the list to the next word
@@ -13,12 +13,13 @@ Words, separated by blanks; anything that is not in this list is a literal token
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 from pypto_verified.pto.spec import Operand, OpRow
-from pypto_verified.pto.typetext import parse_type
 from pypto_verified.pto.types import Type
+from pypto_verified.pto.typetext import parse_type
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +60,16 @@ class OperandClauses:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """`@`, or `=>T` (`fixed`), or `=>:x` (`like`)."""
+    """`@`, or `=>T` (`fixed`), or `=>:x` (`like`); `pointer` for `@ptr`."""
 
     fixed: Type | None = None
     like: str = ""
+    pointer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Optional:
-    """`<? ... ?>`. `opener` is its first literal; `names` are the operand groups and attributes it holds, `@` for results."""
+    """`<? ... ?>`. `opener` is its first literal; `names`: its operand groups and attributes, `@` for results."""
 
     steps: tuple[Step, ...]
     opener: str
@@ -116,8 +118,8 @@ def _step(word: str, row: OpRow) -> Step:
         return Dict(word == "{=}")
     if word == "(=)":
         return OperandClauses()
-    if word == "@":
-        return Results()
+    if word in ("@", "@ptr"):
+        return Results(pointer=word == "@ptr")
     if word.startswith("=>:"):
         return Results(like=word[3:])
     if word.startswith("=>"):
@@ -142,6 +144,15 @@ def _compile(words: list[str], row: OpRow) -> tuple[Step, ...]:
         else:
             stack[-1].append(_step(word, row))
     return tuple(stack[0])
+
+
+def choose(row: OpRow, present: Set[str], operands: Set[str]) -> Spelling | None:
+    """The spelling that says everything `present` (operand groups and attributes), or None."""
+    for spelling in spellings(row):
+        spare = present - spelling.covers
+        if spelling.needs <= present and (not spare or (spelling.has_dict and not spare & operands)):
+            return spelling
+    return None
 
 
 _COMPILED: dict[tuple[str, str], tuple[Spelling, ...]] = {}

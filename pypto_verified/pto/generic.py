@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from pypto_verified.pto.attrtext import read_dict
+from pypto_verified.pto.asmformat import choose
+from pypto_verified.pto.attrread import read_dict
 from pypto_verified.pto.module import AttrValue, Value
 from pypto_verified.pto.opread import Parts, assign
 from pypto_verified.pto.scope import Scope
@@ -10,6 +11,7 @@ from pypto_verified.pto.spec import Operand, OpRow
 from pypto_verified.pto.types import Type
 
 _SEGMENTS = "operandSegmentSizes"
+_READABLE = frozenset({"dps", "dps_in"})
 
 # Ops whose definition lists its operands in another order than the row's.
 _ORDER = {
@@ -60,10 +62,14 @@ def read_generic(scope: Scope, row: OpRow) -> Parts:
     cursor.expect("->")
     parts.results = _result_types(scope)
     groups = _groups(row)
+    if row.form not in _READABLE and " " not in row.form and row.form != "{}":
+        cursor.not_modelled(f"the generic form of {row.name}", start - 2)
     if _SEGMENTS in segments:
         _by_segments(scope, row, groups, values, segments[_SEGMENTS], parts, start)
     else:
         assign(scope, row, groups, values, parts, start)
+    if row.form not in _READABLE and choose(row, parts.args.keys() | parts.attrs.keys(), parts.args.keys()) is None:
+        cursor.fail(f"{row.name} lacks operands or attributes that its own spelling needs", start - 2)
     return parts
 
 
@@ -93,14 +99,16 @@ def _result_types(scope: Scope) -> list[Type]:
 
 
 def _by_segments(
-    scope: Scope, row: OpRow, groups: tuple[Operand, ...], values: list[Value], sizes: AttrValue, parts: Parts, start: int
+    scope: Scope, row: OpRow, groups: tuple[Operand, ...], values: list[Value], sizes: AttrValue, parts: Parts,
+    start: int,
 ) -> None:
     cursor = scope.cursor
     if not isinstance(sizes, tuple) or len(sizes) != len(groups):
         cursor.fail(f"{row.name} needs {len(groups)} {_SEGMENTS}", start)
     at = 0
     for group, size in zip(groups, sizes, strict=True):
-        if not isinstance(size, int) or size < 0 or (size != 1 and not (group.variadic or (group.optional and size == 0))):
+        fitting = group.variadic or size == 1 or (group.optional and size == 0)
+        if not isinstance(size, int) or size < 0 or not fitting:
             cursor.fail(f"operand '{group.name}' of {row.name} cannot have {size} values", start)
         taken = values[at : at + size]
         for number, value in enumerate(taken):

@@ -59,7 +59,7 @@ def quote(value: str) -> str:
 class Cursor:
     """A position in the tokens of one text. `texts[pos]` is the next token; the last one is the empty string."""
 
-    __slots__ = ("file", "pos", "texts", "_newlines", "_starts", "_text")
+    __slots__ = ("_newlines", "_starts", "_text", "file", "pos", "texts")
 
     def __init__(self, text: str, file: str) -> None:
         self.file = file

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TypeAlias, Union
 
-from pypto_verified.errors import NOWHERE, Location
 from pypto_verified.dtypes import DType
+from pypto_verified.errors import NOWHERE, Location
 from pypto_verified.pto.types import Type
 
 
@@ -28,7 +28,7 @@ class Value:
 
 
 class EnumAttr:
-    """A `#pto<kind member>` attribute, in whichever of the dialect's spellings; e.g. kind 'round_mode', member 'RINT'."""
+    """A `#pto<kind member>` attribute, in either of the dialect's spellings; e.g. kind 'round_mode', member 'RINT'."""
 
     __slots__ = ("kind", "member")
 
@@ -64,7 +64,7 @@ class Symbol:
         return f"@{self.name}"
 
 
-AttrValue: TypeAlias = Union[bool, int, float, str, DType, EnumAttr, Symbol, None, tuple["AttrValue", ...]]
+AttrValue: TypeAlias = Union[bool, int, float, str, DType, EnumAttr, Symbol, tuple["AttrValue", ...], None]
 
 
 class Block:
@@ -85,7 +85,7 @@ class Op:
     of the `.pto` text from 1 (0: built in memory); `loc` is the `loc(...)` of the text: the user's line.
     """
 
-    __slots__ = ("name", "args", "attrs", "results", "regions", "loc", "line")
+    __slots__ = ("args", "attrs", "line", "loc", "name", "regions", "results")
 
     def __init__(
         self,
@@ -129,7 +129,7 @@ class Op:
 class Func:
     """A function. `attrs` are its attributes (`pto.kernel_kind`, `pto.entry`, ...); a declaration has body None."""
 
-    __slots__ = ("name", "args", "result_types", "attrs", "body", "loc", "line")
+    __slots__ = ("args", "attrs", "body", "line", "loc", "name", "result_types")
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class Func:
 class Module:
     """A `.pto` file. `file` is the path it was read from ('' if built in memory); it does not count in equality."""
 
-    __slots__ = ("attrs", "funcs", "file")
+    __slots__ = ("attrs", "file", "funcs")
 
     def __init__(self, funcs: list[Func], attrs: dict[str, AttrValue] | None = None, file: str = "") -> None:
         self.funcs = funcs

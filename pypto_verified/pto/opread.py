@@ -9,7 +9,6 @@ from pypto_verified.pto.asmformat import (
     AttrOf,
     Dict,
     Literal,
-    OperandClauses,
     Operands,
     Optional,
     Results,
@@ -18,7 +17,7 @@ from pypto_verified.pto.asmformat import (
     TypeOf,
     spellings,
 )
-from pypto_verified.pto.attrtext import read_attr, read_dict
+from pypto_verified.pto.attrread import read_attr, read_dict
 from pypto_verified.pto.module import AttrValue, Value
 from pypto_verified.pto.scope import Scope, fits
 from pypto_verified.pto.spec import Operand, OpRow
@@ -35,7 +34,7 @@ class Parts:
 
 
 def read_parts(scope: Scope, row: OpRow) -> Parts:
-    """Read an op in its own spelling. ParseError names what was expected; of several spellings the one that got furthest."""
+    """Read an op in its own spelling. Of several spellings the ParseError of the one that got furthest is raised."""
     if row.form in ("dps", "dps_in"):
         return _read_dps(scope, row)
     cursor = scope.cursor
@@ -71,7 +70,7 @@ def _read_steps(scope: Scope, row: OpRow, steps: tuple[Step, ...], parts: Parts)
         elif type(step) is TypeOf:
             _read_types(scope, step, parts)
         elif type(step) is AttrOf:
-            parts.attrs[step.name] = read_attr(cursor, step.kind)
+            parts.attrs[step.name] = read_attr(cursor, step.kind, stripped=True)
         elif type(step) is Dict:
             if step.clauses or cursor.next == "{":
                 read_dict(cursor, row.attrs, parts.attrs)
@@ -94,21 +93,22 @@ def _read_group(scope: Scope, step: Operands, parts: Parts) -> None:
         parts.args[group.name] = (value,)
         return
     values: list[Value] = []
+    leaves = step.leaves
     while cursor.next[:1] == "%":
         at = cursor.pos
         value = scope.operand()
         if not fits(group.kind, value.type):
             if not values:
                 scope.check_kind(group, value, at)
-            cursor.pos = at - 1
+            cursor.pos, leaves = at - 1, False
             break
         values.append(value)
         if not (cursor.next == "," and cursor.texts[cursor.pos + 1][:1] == "%"):
             break
         cursor.pos += 1
-    if step.leaves and values:
+    if leaves and len(values) > 1:
         values.pop()
-        cursor.pos -= 2 if values else 1
+        cursor.pos -= 2
     if values:
         parts.args[group.name] = tuple(values)
 
@@ -124,7 +124,7 @@ def _read_types(scope: Scope, step: TypeOf, parts: Parts) -> None:
     for number, value in enumerate(parts.args.get(step.groups[0], ())):
         if number:
             cursor.expect(",")
-        scope.check_type(value, scope.type())
+        scope.check_type(value, scope.type() if cursor.next != "<" else scope.stripped_pointer())
 
 
 def _is_present(scope: Scope, step: Optional, parts: Parts) -> bool:
@@ -155,7 +155,7 @@ def _read_results(scope: Scope, step: Results, parts: Parts) -> None:
     elif step.like:
         parts.results.append(parts.args[step.like][0].type)
     else:
-        parts.results.append(scope.type())
+        parts.results.append(scope.stripped_pointer() if step.pointer and cursor.next == "<" else scope.type())
         while cursor.accept(","):
             parts.results.append(scope.type())
 
@@ -223,7 +223,7 @@ def _read_list(scope: Scope, row: OpRow, groups: tuple[Operand, ...], parts: Par
 def assign(
     scope: Scope, row: OpRow, groups: tuple[Operand, ...], values: list[Value], parts: Parts, start: int
 ) -> None:
-    """Give `values` to `groups` in order; optional groups take what is left over. ParseError for a wrong number or kind.
+    """Give `values` to `groups` in order, optional groups what is left over. ParseError for a wrong number or kind.
 
     `start` is the token of the first value; the values are separated by one token each.
     """

@@ -7,13 +7,13 @@ from pypto_verified.pto.asmformat import (
     AttrOf,
     Dict,
     Literal,
-    OperandClauses,
     Operands,
     Optional,
     Results,
     Spelling,
     Step,
     TypeOf,
+    choose,
     spellings,
 )
 from pypto_verified.pto.attrtext import attr_text, dict_text
@@ -55,13 +55,12 @@ class OpWriter:
 
     def _choose(self, op: Op, row: OpRow) -> Spelling:
         present = op.args.keys() | op.attrs.keys()
-        for spelling in spellings(row):
-            spare = present - spelling.covers
-            if spelling.needs <= present and (not spare or (spelling.has_dict and not spare & op.args.keys())):
-                return spelling
+        spelling = choose(row, present, op.args.keys())
+        if spelling is not None:
+            return spelling
         missing = sorted(set.intersection(*(set(s.needs - present) for s in spellings(row))))
-        raise CodegenError(f"{op.name} cannot be written: it lacks {', '.join(missing) or 'a spelling for its operands'}",
-                           op.loc)
+        lacks = ", ".join(missing) or "a spelling for its operands"
+        raise CodegenError(f"{op.name} cannot be written: it lacks {lacks}", op.loc)
 
     def _steps(
         self, op: Op, row: OpRow, steps: tuple[Step, ...], rest: dict[str, AttrValue], words: list[str]
@@ -120,11 +119,9 @@ def _join(words: list[str]) -> str:
     """The words with blanks where a reader of MLIR expects them."""
     text, last = "", ""
     for word in words:
-        if word in _NO_BLANK_BEFORE or last in _NO_BLANK_AFTER or (word == "[" and last.startswith("%")):
-            text += word
-        elif word == "(" and (last == "" or last.isalpha() or last.startswith("%")):
-            text += word
-        else:
-            text += " " + word
+        bracket = word == "[" and last.startswith("%")
+        call = word == "(" and (last == "" or last.isalpha() or last.startswith("%"))
+        glued = word in _NO_BLANK_BEFORE or last in _NO_BLANK_AFTER or bracket or call
+        text += word if glued else " " + word
         last = word
     return text

@@ -1,11 +1,11 @@
-"""The reader: `.pto` text -> Module. It reads everything that the dialect's assembler reads at tile level, and checks it.
+"""The reader: `.pto` text -> Module. It reads what the dialect's assembler reads at tile level, and checks it.
 
 Operands, attributes and types are parsed, never kept as text; an op below the tile level raises NotModelled.
 """
 
 from __future__ import annotations
 
-from pypto_verified.pto.attrtext import read_dict, read_symbol
+from pypto_verified.pto.attrread import read_dict, read_symbol
 from pypto_verified.pto.lexer import Cursor, check_input
 from pypto_verified.pto.module import AttrValue, Block, Func, Module, Symbol, Value
 from pypto_verified.pto.opreader import OpReader, value_name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pypto_verified.dtypes import BOOL, DType
-from pypto_verified.pto.attrtext import read_attr, read_dict, read_float, read_symbol
+from pypto_verified.pto.attrread import read_attr, read_dict, read_float, read_symbol
 from pypto_verified.pto.module import AttrValue, Block, Op, Value
 from pypto_verified.pto.opread import Parts
 from pypto_verified.pto.opreader import Names, OpReader, SpecialForm, value_name

@@ -1,9 +1,9 @@
 """The op table, part 1: tile ops in destination-passing form, one row each.
 
-Operand names follow PTOAS; pipes follow its `getPipe` (facts/ptoas 3) and PTO-ISA's event table (facts/ptoisa 3.1); where
-they differ the row uses an assumption of `targets/assumptions.py`. In-place: PTO-ISA's elementwise ops read and write the
-same lane of one repeat, so an operand that is exactly the destination is safe; the exceptions are the `not_inplace_safe`
-and `forbid_output_alias` flags of PyPTO's op registry.
+Operand names follow PTOAS; pipes follow its `getPipe` and PTO-ISA's event table; where they differ the row uses an
+assumption of `targets/assumptions.py`. In-place: PTO-ISA's elementwise ops read and write the same lane of one repeat,
+so an operand that is exactly the destination is safe; the exceptions are the `not_inplace_safe` and
+`forbid_output_alias` flags of PyPTO's op registry.
 """
 
 from __future__ import annotations
@@ -88,16 +88,18 @@ _MEMORY = (
     row("pto.tprefetch", "src:v", "dst", pipe="MTE2", modelled=False),
     row("pto.tmov", "src fp? preQuantScalar:s?", "dst", pipe=_move_pipe, form=_TMOV, attrs={
         "accToVecMode": "enum:acc_to_vec_mode", "reluPreMode": "enum:relu_pre_mode", "grpAxis": "enum:mx_group_axis"}),
-    row("pto.textract", "src indexRow:i indexCol:i fp? preQuantScalar:s?", "dst", pipe=_extract_pipe, form=_TEXTRACT, attrs={
+    row("pto.textract", "src indexRow:i indexCol:i fp? preQuantScalar:s?", "dst", pipe=_extract_pipe,
+        form=_TEXTRACT, attrs={
         "accToVecMode": "enum:acc_to_vec_mode", "reluPreMode": "enum:relu_pre_mode"}),
-    row("pto.tinsert", "src indexRow:i indexCol:i fp? preQuantScalar:s?", "+dst", pipe=_insert_pipe, form=_TINSERT, attrs={
+    row("pto.tinsert", "src indexRow:i indexCol:i fp? preQuantScalar:s?", "+dst", pipe=_insert_pipe,
+        form=_TINSERT, attrs={
         "accToVecMode": "enum:acc_to_vec_mode", "reluPreMode": "enum:relu_pre_mode",
         "tinsertMode": "enum:tinsert_mode"}),
     row("pto.tfillpad", "src", "dst", pipe=_fillpad_pipe, inplace="src", attrs={"padValue": "enum:pad_value"}),
     row("pto.tfillpad_expand", "src", "dst", pipe=_fillpad_pipe, attrs={"padValue": "enum:pad_value"},
-        source="PyPTO CG-09; facts/pypto c"),
+        source="PyPTO, op registry"),
     row("pto.tfillpad_inplace", "src", "dst", pipe=_fillpad_pipe, inplace="src", attrs={"padValue": "enum:pad_value"},
-        source="facts/ptoisa 2.3"),
+        source="PTO-ISA, TFILLPAD_INPLACE"),
     row("pto.ttrans", "src ~tmp?", "dst"),
     row("pto.tconcat", "src0 src1", "dst"),
     row("pto.tconcatidx", "src0 src1 src0Idx src1Idx", "dst", modelled=False),
@@ -114,7 +116,8 @@ _CUBE = (
     row("pto.tmatmul.acc", "acc_in lhs rhs", "dst", pipe="M", inplace="acc_in", attrs=_PHASE),
     row("pto.tmatmul.bias", "a b bias", "dst", pipe="M", attrs=_PHASE),
     row("pto.tmatmul.mx", "a a_scale b b_scale", "dst", pipe="M", attrs=_PHASE, modelled=False),
-    row("pto.tmatmul.mx.acc", "c_in a a_scale b b_scale", "dst", pipe="M", inplace="c_in", attrs=_PHASE, modelled=False),
+    row("pto.tmatmul.mx.acc", "c_in a a_scale b b_scale", "dst", pipe="M", inplace="c_in", attrs=_PHASE,
+        modelled=False),
     row("pto.tmatmul.mx.bias", "a a_scale b b_scale bias", "dst", pipe="M", modelled=False),
     row("pto.tgemv", "lhs rhs", "dst", pipe="M", attrs=_PHASE),
     row("pto.tgemv.acc", "acc_in lhs rhs", "dst", pipe="M", inplace="acc_in", attrs=_PHASE),
@@ -180,7 +183,8 @@ _AXIS = (
     *(row(f"pto.{n}", "src", "dst") for n in ("tcolmax", "tcolmin", "tcolprod")),
     row("pto.trowexpand", "src", "dst"),
     row("pto.tcolexpand", "src", "dst"),
-    *(row(f"pto.trowexpand{n}", "src0 src1 ~tmp?", "dst", inplace="src0", attrs=_precision("div") if n == "div" else None)
+    *(row(f"pto.trowexpand{n}", "src0 src1 ~tmp?", "dst", inplace="src0",
+          attrs=_precision("div") if n == "div" else None)
       for n in ("add", "sub", "mul", "div", "max", "min", "expdif")),
     *(row(f"pto.tcolexpand{n}", "src0 src1", "dst", inplace="src0", attrs=_precision("div") if n == "div" else None)
       for n in ("add", "sub", "mul", "div", "max", "min", "expdif")),
@@ -221,7 +225,8 @@ _OTHER = (
     row("pto.tscatter", "src indexes?", "+dst", form=_TSCATTER, modelled=False, attrs={
         "axis": "str:row col", "maskPattern": "enum:mask_pattern"}),
     row("pto.thistogram", "src idx", "dst", modelled=False, attrs={"byte": "int"}),
-    row("pto.tquant", "src fp offset? ~tmp?", "dst", form=_TQUANT, modelled=False, attrs={"quant_type": "enum:quant_type"}),
+    row("pto.tquant", "src fp offset? ~tmp?", "dst", form=_TQUANT, modelled=False,
+        attrs={"quant_type": "enum:quant_type"}),
     row("pto.tdequant", "src scale offset", "dst", modelled=False),
     row("pto.tquant.mx", "src", "dst exp max scaling exp_zz?", modelled=False, attrs={
         "quant_type": "enum:quant_type", "quantScaleAlg": "enum:quant_scale_alg", "storeMode": "enum:vec_store_mode",

@@ -74,7 +74,7 @@ class Scope:
         if value is None and name.endswith("#0"):
             value = self.values.get(name[:-2])
         if value is None:
-            cursor.fail(f"%{name} is not defined here", help="define it before its use, in this region or one around it")
+            cursor.fail(f"%{name} is not defined here", help="define it before its use, here or in a region around it")
         cursor.pos += 1
         return value
 
@@ -85,6 +85,18 @@ class Scope:
         found = self._types.get(token)
         if found is None:
             found = self._parse_type(token)
+        cursor.pos += 1
+        return found
+
+    def stripped_pointer(self) -> Type:
+        """A pointer type without its name, `<f32>`, as the assembler prints it where nothing else can stand."""
+        cursor = self.cursor
+        texts: list[str] = []
+        while cursor.next and cursor.next != ">":
+            texts.append(cursor.take())
+        cursor.expect(">")
+        cursor.pos -= 1
+        found = self._parse_type(f"!pto.ptr{''.join(texts)}>")
         cursor.pos += 1
         return found
 
@@ -104,7 +116,8 @@ class Scope:
         """ParseError if `value` cannot stand for an operand of this group."""
         if not fits(group.kind, value.type):
             self.cursor.fail(
-                f"operand '{group.name}' must be {_NOUNS[group.kind]}, %{value.name} is {type_text(value.type, True)}", at
+                f"operand '{group.name}' must be {_NOUNS[group.kind]}, "
+                f"%{value.name} is {type_text(value.type, True)}", at,
             )
 
     def check_type(self, value: Value, written: Type) -> None:

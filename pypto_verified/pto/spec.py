@@ -19,7 +19,7 @@ from pypto_verified.pto.module import Op
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One operand group. `kind`: tile, scalar, index, view, ptr, any. `reads`/`writes`: what the op does to its bytes."""
+    """One operand group. `kind`: tile, scalar, index, view, ptr, any. `reads`, `writes`: what becomes of its bytes."""
 
     name: str
     kind: str
@@ -30,7 +30,7 @@ class Operand:
 
 
 PipeOf: TypeAlias = Union[str, Callable[[Op, str], str]]
-"""A pipe name (S V M MTE1 MTE2 MTE3 FIX, '' for no pipe), or how to get it from the op and the target ('a2a3', 'a5')."""
+"""A pipe name (S V M MTE1 MTE2 MTE3 FIX, '' for none), or how to get it from the op and the target ('a2a3', 'a5')."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +46,11 @@ class Phase:
 class OpRow:
     """One op.
 
-    `form` says how it is spelled: 'dps' is `ins(...) outs(...) {attrs}`, others name a parser/printer pair.
+    `form` says how it is spelled: 'dps' is `ins(...) outs(...) {attrs}` ('dps_in': the attributes stand in `ins`), a
+    single other word names a reader and printer for ops with regions, anything else is a format of `asmformat.py`.
     `inplace`: groups whose bytes may be exactly the destination's; any other overlap of a source with a written group
-    is a hazard. `attrs` maps attribute name to its kind ('int', 'bool', 'str', 'enum:<pto enum>', 'type', 'symbol').
+    is a hazard. `attrs` maps attribute name to its kind ('int', 'int8', 'int64', 'bool', 'str', 'ints',
+    'enum:<pto enum>', 'symbol', ...: `attrread.py`).
     `modelled` False means: read and written, but its meaning is UNKNOWN. `effect`: 'compute', 'view' (no bytes moved;
     the result or `dst` aliases the first operand), 'alloc', 'sync', 'control', 'pure' (scalars only).
     """

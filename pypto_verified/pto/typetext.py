@@ -36,8 +36,14 @@ _PTR_WORDS = {
 }
 _LONG_KEYS = ("loc", "dtype", "rows", "cols", "v_row", "v_col", "blayout", "slayout", "fractal", "pad")
 _SHORT_KEYS = ("valid", "blayout", "slayout", "fractal", "pad", "compact")
-_BUILTIN = re.compile(r"(?:[su]?i[1-9]\d{0,6}|f\d+\w*|bf16|tf32|none|(?:memref|tensor|vector|complex|tuple)<.*>)\Z", re.S)
-_DIMENSION = re.compile(r"(\d+|\?)x")
+_BUILTIN = re.compile(
+    r"(?:[su]?i[1-9]\d{0,6}|f\d+\w*|bf16|tf32|none|(?:memref|tensor|vector|complex|tuple)<.*>)\Z", re.DOTALL
+)
+_WITH_PARAMETERS = frozenset({
+    "ptr", "tensor_view", "partition_tensor_view", "tile_buf", "multi_tile_buf", "local_array", "struct",
+    "eventid_array",
+})
+_DIMENSION = re.compile(r"\s*(\d+|\?)\s*x\s*")
 _SPACES = re.compile(r"\s+(?!\w)|(?<!\w)\s+")
 
 
@@ -176,7 +182,7 @@ def _shape(text: str) -> tuple[tuple[int | None, ...], str]:
     while match := _DIMENSION.match(text, at):
         dims.append(None if match[1] == "?" else int(match[1]))
         at = match.end()
-    return tuple(dims), text[at:]
+    return tuple(dims), text[at:].strip()
 
 
 def _dialect(name: str, body: str | None) -> Type:
@@ -184,7 +190,7 @@ def _dialect(name: str, body: str | None) -> Type:
     if dtype is not None and body is None:
         return ScalarType(dtype)
     if body is None:
-        if name in ("ptr", "tensor_view", "partition_tensor_view", "tile_buf", "multi_tile_buf", "local_array", "struct"):
+        if name in _WITH_PARAMETERS:
             raise TypeTextError(f"!pto.{name} needs parameters in <...>")
         return OpaqueType(name)
     if name == "tile_buf":

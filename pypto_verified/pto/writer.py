@@ -115,7 +115,8 @@ class _Writer:
         counter = block.args[0]
         head = f"scf.for %{counter.name} = {op.arg('lower')!r} to {op.arg('upper')!r} step {op.arg('step')!r}"
         if len(block.args) > 1:
-            head += f" iter_args{_assign(block.args[1:], op.args['init'])} -> {self._tuple([v.type for v in op.results])}"
+            types = self._tuple([v.type for v in op.results])
+            head += f" iter_args{_assign(block.args[1:], op.args['init'])} -> {types}"
         if not (isinstance(counter.type, ScalarType) and counter.type.dtype is INDEX):
             head += f" : {self._type(counter.type)}"
         self._lines.append(f"{indent}{_results(op)}{head} {{")
