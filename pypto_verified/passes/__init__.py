@@ -1,1 +1,1 @@
-
+"""Passes over PyPTO IR; `pipeline.run` is the ordered whole."""

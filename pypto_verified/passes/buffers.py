@@ -1,0 +1,82 @@
+"""What ops do to buffers: which results share an operand's bytes, which operands an op overwrites, where a result may
+stand on an operand that it reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from pypto_verified.ir.expr import Call, Expr, Var
+from pypto_verified.ir.types import MemRef, TileType, TileView
+from pypto_verified.ir.walk import walk_expr
+from pypto_verified.ops.registry import lookup
+
+POP_OPS = frozenset({"tile.tpop_from_aic", "tile.tpop_from_aiv"})
+
+
+def tile_bytes(t: TileType) -> int:
+    """Storage of a whole physical tile, in bytes; sub-byte elements are packed."""
+    elements = 1
+    for extent in t.shape:
+        elements *= extent
+    return (elements * t.dtype.bits + 7) // 8
+
+
+def base_of(e: Expr) -> str | None:
+    """The buffer of a tile variable, if it has one."""
+    if isinstance(e, Var) and isinstance(e.type, TileType) and e.type.memref is not None:
+        return e.type.memref.base
+    return None
+
+
+def tile_bases(e: Expr) -> set[str]:
+    """The buffers of all tile variables in an expression."""
+    return {b for x in walk_expr(e) if (b := base_of(x)) is not None}
+
+
+def shared_operand(call: Call) -> int | None:
+    """The position of the tile operand whose buffer the result is: a view of it, or the same bytes overwritten."""
+    decl = lookup(call.op)
+    k = decl.inplace if decl.inplace is not None else 0 if decl.view else None
+    return k if k is not None and isinstance(call.type, TileType) else None
+
+
+def is_view(call: Call) -> bool:
+    """Whether the op moves no bytes."""
+    return shared_operand(call) is not None and lookup(call.op).inplace is None
+
+
+def overwritten(call: Call) -> Iterator[Var]:
+    """The tile operands that the op writes: the one it works on in place, and its scratch."""
+    decl = lookup(call.op)
+    for k, (param, arg) in enumerate(zip(decl.params, call.args, strict=False)):
+        if not isinstance(arg, Var) or not isinstance(arg.type, TileType):
+            continue
+        if k == decl.inplace or is_scratch(param.name):
+            yield arg
+
+
+def is_scratch(param: str) -> bool:
+    """Whether an operand of that name is scratch: the op overwrites it and its contents mean nothing."""
+    return param.startswith("tmp") or param == "scratch"
+
+
+def may_stand_on(call: Call, position: int, result: TileType) -> bool:
+    """Whether the result may have the bytes of the operand at `position`: the op allows it, and both have the same
+    elements at the same addresses, so that no element is overwritten before it is read."""
+    decl = lookup(call.op)
+    operand = call.args[position]
+    assert isinstance(operand, Var) and isinstance(operand.type, TileType), "asked about a tile operand"
+    if position in decl.noalias or is_scratch(decl.params[position].name):
+        return False
+    t = operand.type
+    return t.shape == result.shape and t.dtype.bits == result.dtype.bits and _layout(t) == _layout(result)
+
+
+def _layout(t: TileType) -> TileView | None:
+    return t.view and replace(t.view, valid_shape=(), pad=TileView().pad)
+
+
+def is_fixed(m: MemRef) -> bool:
+    """Whether the author decided the storage: the planner may neither share nor move it."""
+    return m.pinned or m.slots > 1

@@ -1,0 +1,42 @@
+"""ClassifyKernel: a kernel runs on the cube core or on the vector core."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pypto_verified.errors import NotModelled, PassError
+from pypto_verified.ir.expr import Call, Span
+from pypto_verified.ir.stmt import Assign, Function, FunctionKind
+from pypto_verified.ir.types import TileType
+from pypto_verified.ir.walk import walk_stmts
+from pypto_verified.layouts import Space
+from pypto_verified.passes.context import PassContext, at
+
+
+def classify_kernel(function: Function, ctx: PassContext) -> Function:
+    """AIC if tiles live in the cube core's memories, AIV if in Vec; a kernel without tiles runs on the vector core.
+
+    Requires: a space on every tile. A kind that the author gave is checked. Raises NotModelled for a kernel with tiles
+    on both cores, naming a line of each, and PassError for one whose declared kind says otherwise.
+    """
+    first: dict[FunctionKind, tuple[str, Span]] = {}
+    for s in walk_stmts(function.body):
+        if isinstance(s, Assign) and isinstance(s.var.type, TileType) and s.var.type.space is not None:
+            kind = FunctionKind.AIV if s.var.type.space is Space.VEC else FunctionKind.AIC
+            first.setdefault(kind, (_what(s), s.span))
+    if len(first) == 2:
+        (cube, _), (vector, span) = first[FunctionKind.AIC], first[FunctionKind.AIV]
+        raise NotModelled(f"mixed cube/vector kernel: ExpandMixedKernel ({cube}; {vector})", at(span))
+    found = next(iter(first), None)
+    if function.kind in (FunctionKind.AIC, FunctionKind.AIV):
+        if found is not None and found is not function.kind:
+            what, span = first[found]
+            raise PassError(f"{function.kind.value} kernel '{function.name}' has {what}", at(span))
+        return function
+    return replace(function, kind=found or FunctionKind.AIV)
+
+
+def _what(s: Assign) -> str:
+    assert isinstance(s.var.type, TileType) and s.var.type.space is not None, "asked about a placed tile"
+    op = f" of {s.value.op}" if isinstance(s.value, Call) else ""
+    return f"'{s.var.name}'{op} in {s.var.type.space.value}, line {s.span.line}"

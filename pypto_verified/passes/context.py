@@ -1,0 +1,61 @@
+"""What a pass gets besides the function: the target, the planner, fresh names, and where errors point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+from pypto_verified.errors import Location
+from pypto_verified.ir.expr import Span
+from pypto_verified.ir.stmt import Function, Stmt
+from pypto_verified.ir.walk import definitions, walk_stmts
+from pypto_verified.targets import Target
+
+
+class Planner(Enum):
+    """Who decides addresses (MP-01): PYPTO shares buffers by lifetime and writes addresses; DSA_RP places every buffer
+    of its own and writes addresses; PTOAS leaves both to the assembler."""
+
+    PYPTO = "PYPTO"
+    DSA_RP = "DSA_RP"
+    PTOAS = "PTOAS"
+
+
+@dataclass(frozen=True, slots=True)
+class PassContext:
+    """The fixed surroundings of one pipeline run."""
+
+    target: Target
+    planner: Planner = Planner.PYPTO
+
+
+def at(span: Span) -> Location:
+    """Where an error about a node with this span points."""
+    return Location(span.file, span.line, span.column)
+
+
+class Names:
+    """Hands out variable names that no variable of a function has."""
+
+    def __init__(self, taken: Iterable[str]) -> None:
+        self._taken = set(taken)
+
+    @classmethod
+    def of(cls, function: Function) -> Names:
+        """All names defined in `function` are taken: parameters, dynamic dims, every definition at any depth."""
+        return cls({*function.dynamic, *(p.var.name for p in function.params), *defined_names(function.body)})
+
+    def fresh(self, base: str) -> str:
+        """`base` itself if free, else `base__1`, `base__2`, ...; the name is taken from then on."""
+        name, version = base, 0
+        while name in self._taken:
+            version += 1
+            name = f"{base}__{version}"
+        self._taken.add(name)
+        return name
+
+
+def defined_names(body: Iterable[Stmt]) -> dict[str, None]:
+    """Names that a block defines at any depth, in first-seen order."""
+    return {v.name: None for s in walk_stmts(body) for v in definitions(s)}

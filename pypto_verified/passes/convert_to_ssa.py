@@ -1,0 +1,207 @@
+"""ConvertToSSA: every variable is defined once; loops carry and branches merge what later code needs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pypto_verified.errors import PassError
+from pypto_verified.ir.expr import Call, Expr, Span, Var
+from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
+from pypto_verified.ir.types import TileType, Type
+from pypto_verified.ir.walk import children, free_vars, map_expr, substitute_type, with_body
+from pypto_verified.passes.context import Names, PassContext, at, defined_names
+from pypto_verified.passes.dims import disagreement
+from pypto_verified.passes.name_liveness import assigned_names, live_after, live_before
+from pypto_verified.passes.rededuce import rededuce, type_of
+
+Env = dict[str, Var]
+"""Source name -> the variable that holds its value at this point."""
+
+
+def convert_to_ssa(function: Function, ctx: PassContext) -> Function:
+    """Rename so that each name is defined once, and make loop-carried values and branch merges explicit.
+
+    Requires: no Break, no Continue. Produces: SSA; a loop has one iter_arg and one result per name that the body
+    reassigns and that is read in a later trip or after the loop, a branch one result per name that its blocks leave
+    different and that is read later; op types are deduced anew over the renamed operands. A first definition keeps the
+    source name, later ones get a suffix. Raises PassError where a name is read before it has a value on every path, and
+    where the values that meet differ in dtype, shape or valid shape.
+    """
+    names = Names({*function.dynamic, *(p.var.name for p in function.params)})
+    env: Env = {p.var.name: p.var for p in function.params}
+    builder = _Builder(names, frozenset(function.dynamic), frozenset(defined_names(function.body)))
+    block = builder.block(function.body, env, frozenset())
+    if block.yields is not None:
+        raise PassError("yield outside of a loop or branch", at(function.span))
+    return with_body(function, tuple(block.stmts))
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    stmts: list[Stmt]
+    yields: tuple[Expr, ...] | None
+
+
+class _Builder:
+    def __init__(self, names: Names, dynamic: frozenset[str], source: frozenset[str]) -> None:
+        self.names = names
+        self.dynamic = dynamic
+        self.source = source
+        self.used: set[str] = set()
+
+    def block(self, body: tuple[Stmt, ...], env: Env, live_out: frozenset[str]) -> _Block:
+        """Convert a block; `env` is updated to the values at its end."""
+        out: list[Stmt] = []
+        yields: tuple[Expr, ...] | None = None
+        for s, live in zip(body, live_after(body, live_out), strict=True):
+            if yields is not None:
+                raise PassError("statement after a yield", at(s.span))
+            match s:
+                case Assign():
+                    out.append(self.assign(s, env))
+                case Eval():
+                    call = self.expr(s.call, env, s.span)
+                    assert isinstance(call, Call), "a call made for its effect must stay a call"
+                    out.append(Eval(call, s.span))
+                case For() | While():
+                    out.append(self.loop(s, env, live))
+                case If():
+                    out.append(self.branch(s, env, live))
+                case Return():
+                    out.append(Return(self.exprs(s.values, env, s.span), s.span))
+                case Yield():
+                    yields = self.exprs(s.values, env, s.span)
+                case _:
+                    raise PassError("break or continue left over", at(s.span))
+        return _Block(out, yields)
+
+    def assign(self, s: Assign, env: Env) -> Assign:
+        value = self.expr(s.value, env, s.span)
+        t = type_of(value) or substitute_type(s.var.type, {**env})
+        declared = s.var.type
+        if isinstance(t, TileType) and isinstance(declared, TileType):
+            # An annotation may say the space and the storage; the op's rule says the rest.
+            memref = substitute_type(declared, {**env})
+            assert isinstance(memref, TileType)
+            t = TileType(t.shape, t.dtype, t.space or declared.space, t.view, memref.memref)
+        return Assign(self.define(s.var.name, t, env), value, s.span)
+
+    def define(self, name: str, t: Type, env: Env) -> Var:
+        if name in self.dynamic:
+            raise PassError(f"'{name}' is a dynamic dimension and can't be assigned")
+        base = name
+        if name in self.used:
+            k = 1
+            while f"{name}__{k}" in self.used or f"{name}__{k}" in self.source:
+                k += 1
+            base = f"{name}__{k}"
+        var = Var(self.names.fresh(base), t)
+        self.used.add(var.name)
+        env[name] = var
+        return var
+
+    def exprs(self, items: tuple[Expr, ...], env: Env, span: Span) -> tuple[Expr, ...]:
+        return tuple(self.expr(e, env, span) for e in items)
+
+    def expr(self, e: Expr, env: Env, span: Span) -> Expr:
+        """`e` over SSA variables, op types deduced anew from the operands."""
+        if isinstance(e, Var):
+            if e.name in env:
+                return env[e.name]
+            if e.name in self.dynamic:
+                return e
+            raise PassError(
+                f"'{e.name}' has no value here on every path", at(span), help="assign it before the loop or branch"
+            )
+        if isinstance(e, Call):
+            args = tuple(self.expr(a, env, span) for a in e.args)
+            return rededuce(e, args)
+        if not children(e):
+            return e
+        return map_expr(e, lambda x: self.expr(x, env, span) if isinstance(x, Var | Call) else x)
+
+    def loop(self, s: For | While, env: Env, live_after_loop: frozenset[str]) -> Stmt:
+        explicit = [a.var.name for a in s.iter_args]
+        own = {*explicit, s.var.name} if isinstance(s, For) else set(explicit)
+        head = live_before(s.body, frozenset(free_vars(s.cond) if isinstance(s, While) else ()))
+        after = live_after_loop - {v.name for v in s.results}
+        assigned = [n for n in assigned_names(s.body) if n not in own]
+        for n in assigned:
+            if n not in env and n in after:
+                raise PassError(
+                    f"'{n}' is assigned only in the loop and read after it: it has no value if no trip runs",
+                    at(s.span), help=f"give '{n}' a value before the loop",
+                )
+        implicit = [n for n in assigned if n in env and (n in head or n in after)]
+        start = self.exprs((s.start, s.stop, s.step), env, s.span) if isinstance(s, For) else ()
+        inits = [*self.exprs(tuple(a.init for a in s.iter_args), env, s.span), *(env[n] for n in implicit)]
+        inner: Env = dict(env)
+        index = self.define(s.var.name, s.var.type, inner) if isinstance(s, For) else None
+        iter_args = tuple(
+            IterArg(self.define(name, _type(init), inner), init)
+            for name, init in zip(explicit + implicit, inits, strict=True)
+        )
+        cond = self.expr(s.cond, inner, s.span) if isinstance(s, While) else None
+        block = self.block(s.body, inner, head | set(implicit) | after)
+        given = block.yields or ()
+        if len(given) != len(explicit):
+            raise PassError(f"the loop carries {len(explicit)} values but yields {len(given)}", at(s.span))
+        values = (*given, *(inner[n] for n in implicit))
+        for name, a, value in zip(explicit + implicit, iter_args, values, strict=True):
+            _agree(f"loop-carried '{name}'", "before the loop", a.var.type, "after a trip", type_of(value), s.span)
+        if values:
+            block.stmts.append(Yield(values, s.span))
+        names = [v.name for v in s.results] if s.results else explicit
+        results = tuple(self.define(n, a.var.type, env) for n, a in zip(names + implicit, iter_args, strict=True))
+        body = tuple(block.stmts)
+        if isinstance(s, For):
+            assert index is not None, "a for loop has a variable"
+            return For(index, start[0], start[1], start[2], iter_args, body, results, s.kind, s.span)
+        assert cond is not None, "a while loop has a condition"
+        return While(cond, iter_args, body, results, (), s.span)
+
+    def branch(self, s: If, env: Env, live_after_branch: frozenset[str]) -> Stmt:
+        cond = self.expr(s.cond, env, s.span)
+        explicit = [v.name for v in s.results]
+        after = live_after_branch - set(explicit)
+        then_env, else_env = dict(env), dict(env)
+        then = self.block(s.then, then_env, after)
+        orelse = self.block(s.orelse, else_env, after)
+        if s.results and (len(then.yields or ()) != len(explicit) or len(orelse.yields or ()) != len(explicit)):
+            raise PassError("both blocks of a branch must yield the same number of values", at(s.span))
+        merged = [
+            n for n in {**assigned_names(s.then), **assigned_names(s.orelse)}
+            if n in after and (n in then_env or n in else_env) and then_env.get(n) is not else_env.get(n)
+        ]
+        for n in merged:
+            if n not in then_env or n not in else_env:
+                raise PassError(
+                    f"'{n}' is assigned in one block of the branch only and read after it", at(s.span),
+                    help=f"give '{n}' a value before the branch or in both blocks",
+                )
+        left = ((then.yields or ()) if s.results else ()) + tuple(then_env[n] for n in merged)
+        right = ((orelse.yields or ()) if s.results else ()) + tuple(else_env[n] for n in merged)
+        for n, a, b in zip(explicit + merged, left, right, strict=True):
+            _agree(f"'{n}'", "in one block", type_of(a), "in the other", type_of(b), s.span)
+        if left:
+            then.stmts.append(Yield(left, s.span))
+            orelse.stmts.append(Yield(right, s.span))
+        results = tuple(
+            self.define(n, _type(a), env) for n, a in zip(explicit + merged, left, strict=True)
+        )
+        return If(cond, tuple(then.stmts), tuple(orelse.stmts), results, s.span)
+
+
+def _agree(what: str, here: str, a: Type | None, there: str, b: Type | None, span: Span) -> None:
+    why = disagreement(a, b) if a is not None and b is not None else ""
+    if why:
+        raise PassError(
+            f"{what} has one type {here} and another {there}: {why}", at(span),
+            help="values that meet must have the same dtype, shape and valid shape",
+        )
+
+
+def _type(e: Expr) -> Type:
+    t = type_of(e)
+    assert t is not None, "a carried value has a type"
+    return t

@@ -1,0 +1,78 @@
+"""CopyOverwrittenTiles: an op that works in place gets a copy when the value it overwrites is read again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pypto_verified.ir.expr import Call, Expr, Span, Var
+from pypto_verified.ir.stmt import Assign, For, Function, If, Stmt, While
+from pypto_verified.ir.types import TileType
+from pypto_verified.passes.buffers import is_view, shared_operand
+from pypto_verified.passes.context import PassContext
+from pypto_verified.passes.name_liveness import NameSet, live_after, loop_head
+from pypto_verified.passes.rewrite import Rewriter
+from pypto_verified.passes.tile_copies import Copier
+
+
+def copy_overwritten_tiles(function: Function, ctx: PassContext) -> Function:
+    """Keep values apart that the IR keeps apart: `t = assemble(base, x)` overwrites `base`, so if `base` (or a view of
+    it) is read later, in a later trip too, the op works on a copy.
+
+    Requires: SSA, spaces, effective views. Produces: after an op that works in place nothing reads the old value.
+    Raises PassError at the op where the copy would be in a space that has no copy instruction.
+    """
+    return _Pass(function, ctx).run()
+
+
+class _Pass(Rewriter):
+    def __init__(self, function: Function, ctx: PassContext) -> None:
+        super().__init__(function, ctx)
+        self.copier = Copier(ctx.target, self.names)
+        self.root: dict[str, str] = {}
+        self.live: NameSet = frozenset()
+
+    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        outer = self.live
+        out: list[Stmt] = []
+        for s, live in zip(body, live_after(body, outer), strict=True):
+            # At the end of a trip the carried names get new values: their old ones are not live over the back edge.
+            self.live = loop_head(s, live) - {a.var.name for a in s.iter_args} if isinstance(s, For | While) else live
+            out += self.statement(s)
+        self.live = outer
+        same = len(out) == len(body) and all(a is b for a, b in zip(out, body, strict=True))
+        return body if same else tuple(out)
+
+    def branch(self, s: If) -> Stmt:
+        self.live -= {v.name for v in s.results}
+        return super().branch(s)
+
+    def assign(self, s: Assign) -> tuple[Stmt, ...]:
+        value = self.expr(s.value)
+        self.copier.note(s.var.name, value)
+        position = shared_operand(value) if isinstance(value, Call) else None
+        if not isinstance(value, Call) or position is None:
+            return super().assign(s)
+        operand = value.args[position]
+        if not isinstance(operand, Var):
+            return super().assign(s)
+        root = self.root.get(operand.name, operand.name)
+        before: tuple[Stmt, ...] = ()
+        if not is_view(value) and self._read_later(root, s.var.name):
+            copy = self._copy(operand, value, s.span)
+            before = (copy,)
+            value = replace(value, args=_with(value.args, position, copy.var))
+            root = copy.var.name
+        self.root[s.var.name] = root
+        return (*before, self.rebuilt(s, value, self.retype(s.var, value)))
+
+    def _read_later(self, root: str, result: str) -> bool:
+        return any(self.root.get(name, name) == root for name in self.live if name != result)
+
+    def _copy(self, operand: Var, call: Call, span: Span) -> Assign:
+        assert isinstance(operand.type, TileType), "ops work in place on tiles"
+        why = f"'{operand.name}' is read again after {call.op} overwrites it"
+        return self.copier.copy(operand, operand.type, why, span)
+
+
+def _with(args: tuple[Expr, ...], position: int, value: Expr) -> tuple[Expr, ...]:
+    return (*args[:position], value, *args[position + 1 :])

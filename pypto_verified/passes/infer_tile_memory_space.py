@@ -1,0 +1,149 @@
+"""InferTileMemorySpace: every tile gets a memory space; operands are moved to where ops want them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pypto_verified.errors import NotModelled, PassError
+from pypto_verified.ir.expr import Call, Expr, Span, Var
+from pypto_verified.ir.stmt import Assign, Eval, For, Function, Stmt, While, Yield
+from pypto_verified.ir.types import TileType, Type
+from pypto_verified.layouts import Space
+from pypto_verified.ops.build import make_call
+from pypto_verified.ops.registry import lookup
+from pypto_verified.passes.context import PassContext, at
+from pypto_verified.passes.rewrite import Rewriter, same_block
+from pypto_verified.passes.space_classes import PREFERENCE, is_open, space_classes
+
+
+def infer_tile_memory_space(function: Function, ctx: PassContext) -> Function:
+    """Decide spaces and make operands fit.
+
+    An op's declaration or its target_memory says where its result lives; a load or create without target_memory lives
+    where the tiles it is joined with do, else where its consumers want it (a load in Vec or Mat). An operand in a space
+    that the op does not take is moved, once per block and space, over Mat if there is no direct way. Op types are
+    deduced anew, so layouts follow the spaces. Requires: SSA, flat calls. Produces: a space on every tile.
+    Raises PassError for a move that the target has no way for, NotModelled for one between cube and vector core.
+    """
+    return _Pass(function, ctx).run()
+
+
+class _Pass(Rewriter):
+    def __init__(self, function: Function, ctx: PassContext) -> None:
+        super().__init__(function, ctx)
+        self.classes = space_classes(function)
+        self.moved: dict[tuple[str, Space], Var] = {}
+        self.before: list[Stmt] = []
+        self.targets: list[tuple[Var, ...]] = []
+
+    def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+        outer, self.moved = self.moved, dict(self.moved)
+        out: list[Stmt] = []
+        for s in body:
+            new = self.statement(s)
+            out += [*self.before, *new]
+            self.before = []
+        self.moved = outer
+        return same_block(body, out)
+
+    def statement(self, s: Stmt) -> tuple[Stmt, ...]:
+        if isinstance(s, Eval):
+            call = self._fitted(self.expr(s.call))
+            return (s if call == s.call else replace(s, call=call),)
+        return super().statement(s)
+
+    def assign(self, s: Assign) -> tuple[Stmt, ...]:
+        value = self.expr(s.value)
+        if not isinstance(value, Call):
+            t: Type | None = value.type if isinstance(value, Var) else None
+            return (self.rebuilt(s, value, t if isinstance(t, TileType) else self.retype(s.var, value)),)
+        if isinstance(s.var.type, TileType) and is_open(value):
+            space = self.classes.choose(s.var.name, value.op == "tile.load")
+            value = make_call(value.op, value.args, {**dict(value.kwargs), "target_memory": space}, value.span)
+        value = self._fitted(value)
+        t = value.type
+        if isinstance(t, TileType):
+            declared = s.var.type
+            assert isinstance(declared, TileType), "a tile op defines a tile"
+            if t.space is None:
+                raise PassError(f"the space of '{s.var.name}' is not known", at(s.span), help="give target_memory")
+            t = replace(t, memref=declared.memref)
+        return (self.rebuilt(s, value if value != s.value else s.value, t),)
+
+    def _fitted(self, call: Expr) -> Call:
+        """The call with operands where it takes them and its type deduced anew."""
+        assert isinstance(call, Call), "only calls have operands to fit"
+        args = list(call.args)
+        for k, (param, arg) in enumerate(zip(lookup(call.op).params, call.args, strict=False)):
+            if isinstance(arg, Var) and isinstance(arg.type, TileType) and param.spaces:
+                args[k] = self._in_space(arg, param.spaces, f"{call.op} takes '{param.name}'", call.span)
+        new = make_call(call.op, tuple(args), dict(call.kwargs), call.span)
+        if call.op == "tile.move":
+            self._check_move(new)
+        return new
+
+    def _in_space(self, var: Var, allowed: frozenset[Space], who: str, span: Span) -> Var:
+        assert isinstance(var.type, TileType), "only tiles have a space"
+        here = var.type.space
+        if here is None or here in allowed:
+            return var
+        goal = next(s for s in PREFERENCE if s in allowed)
+        for step in self._way(here, goal, f"{who} from {goal.value}, '{var.name}' is in {here.value}", span):
+            known = self.moved.get((var.name, step))
+            if known is None:
+                call = make_call("tile.move", (var,), {"target_memory": step}, span)
+                known = Var(self.names.fresh(f"{var.name}_{step.value}"), call.type)
+                self.before.append(Assign(known, call, span))
+                self.moved[var.name, step] = known
+            var = known
+        return var
+
+    def _way(self, src: Space, dst: Space, what: str, span: Span) -> tuple[Space, ...]:
+        if _core(src) != _core(dst):
+            raise NotModelled(f"{what}: a tile that crosses between cube and vector core (ExpandMixedKernel)", at(span))
+        target = self.ctx.target
+        if target.move(src, dst) is not None:
+            return (dst,)
+        if target.move(src, Space.MAT) is not None and target.move(Space.MAT, dst) is not None:
+            return (Space.MAT, dst)
+        raise PassError(
+            f"{what}, and {target.name} has no move from {src.value} to {dst.value}", at(span),
+            help="store it to global memory and load it where it is needed",
+        )
+
+    def _check_move(self, call: Call) -> None:
+        source = call.args[0]
+        if isinstance(source, Var) and isinstance(source.type, TileType) and isinstance(call.type, TileType):
+            src, dst = source.type.space, call.type.space
+            assert src is not None and dst is not None, "both ends of a move have a space"
+            if self._way(src, dst, f"tile.move of '{source.name}'", call.span) != (dst,):
+                raise PassError(
+                    f"{self.ctx.target.name} has no direct move from {src.value} to {dst.value}", at(call.span),
+                    help=f"move it to {Space.MAT.value} first",
+                )
+
+    def loop(self, s: For) -> Stmt:
+        new = super().loop(s)
+        self._check_carried(new)
+        return new
+
+    def while_loop(self, s: While) -> Stmt:
+        new = super().while_loop(s)
+        self._check_carried(new)
+        return new
+
+    def _check_carried(self, s: Stmt) -> None:
+        assert isinstance(s, For | While), "a loop stays a loop"
+        end = s.body[-1] if s.body else None
+        for a, value in zip(s.iter_args, end.values if isinstance(end, Yield) else (), strict=True):
+            if isinstance(value, Var) and isinstance(value.type, TileType) and isinstance(a.var.type, TileType):
+                here, there = a.var.type.space, value.type.space
+                if here is not there:
+                    raise PassError(
+                        f"loop-carried '{a.var.name}' starts in {here and here.value} and is yielded from "
+                        f"{there and there.value}", at(s.span), help="move one of them with pl.move",
+                    )
+
+
+def _core(space: Space) -> str:
+    return "vector" if space is Space.VEC else "cube"

@@ -1,0 +1,69 @@
+"""InitMemRef: every tile gets a buffer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pypto_verified.ir.expr import Call, Expr, Var
+from pypto_verified.ir.stmt import Function, If, Stmt
+from pypto_verified.ir.types import MemRef, TileType, Type
+from pypto_verified.passes.buffer_table import SLOT_PREFIX
+from pypto_verified.passes.buffers import POP_OPS, is_fixed, shared_operand, tile_bytes
+from pypto_verified.passes.context import PassContext
+from pypto_verified.passes.rewrite import Rewriter
+
+
+def init_memref(function: Function, ctx: PassContext) -> Function:
+    """Give every tile variable a MemRef of its own buffer (`mem_<space>_<n>`), no address yet.
+
+    Views and ops that work in place share the buffer of their operand. Carried variables and results of branches get a
+    buffer of their own: MaterializeSemanticAliases joins it with the values that flow into it, or copies. A buffer that
+    the author declared (`pl.MemRef`) is kept. A popped tile lives in its pipe's slot (`slot_<n>`): no planner places it.
+    Requires: SSA, spaces, effective views, nothing read after it was overwritten. Produces: a MemRef on every tile.
+    """
+    return _Pass(function, ctx).run()
+
+
+class _Pass(Rewriter):
+    def __init__(self, function: Function, ctx: PassContext) -> None:
+        super().__init__(function, ctx)
+        self.count = 0
+
+    def retype(self, var: Var, value: Expr) -> Type:
+        t = super().retype(var, value)
+        if not isinstance(t, TileType):
+            return t
+        if t.memref is not None and is_fixed(t.memref):
+            return t
+        source = value if isinstance(value, Var) else None
+        if isinstance(value, Call):
+            position = shared_operand(value)
+            operand = value.args[position] if position is not None else None
+            source = operand if isinstance(operand, Var) else None
+            if value.op in POP_OPS:
+                return replace(t, memref=MemRef(self._fresh(SLOT_PREFIX.removesuffix("_")), None, tile_bytes(t)))
+        if source is not None and isinstance(source.type, TileType) and source.type.memref is not None:
+            return replace(t, memref=replace(source.type.memref, size=tile_bytes(t)))
+        return self._own(t)
+
+    def _own(self, t: TileType) -> TileType:
+        assert t.space is not None, "spaces are inferred before storage is given"
+        return replace(t, memref=MemRef(self._fresh(f"mem_{t.space.value}"), None, tile_bytes(t)))
+
+    def _fresh(self, prefix: str) -> str:
+        self.count += 1
+        return f"{prefix}_{self.count - 1}"
+
+    def carried_type(self, var: Var, init: Expr) -> Type:
+        t = super().carried_type(var, init)
+        return self._own(replace(t, memref=None)) if isinstance(t, TileType) else t
+
+    def branch(self, s: If) -> Stmt:
+        new = super().branch(s)
+        assert isinstance(new, If), "a branch stays a branch"
+        own = tuple(
+            self.define(v, self._own(replace(v.type, memref=None))) if isinstance(v.type, TileType) else v
+            for v in new.results
+        )
+        return replace(new, results=own) if own else new
+

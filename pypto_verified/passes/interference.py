@@ -1,0 +1,184 @@
+"""Which buffers must not share bytes: liveness of buffers over structured control flow, and the graph it gives.
+
+A buffer is the `base` of a MemRef; views and in-place results count as uses and writes of their base. Two buffers
+interfere when one is written while the other holds a value that is read later. Loops are solved to a fixpoint, so a
+value that is read in a later trip stays live over the back edge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from pypto_verified.ir.expr import Call, Expr, Span, Var
+from pypto_verified.ir.stmt import Assign, Eval, For, Function, FunctionKind, If, IterArg, Stmt, While, Yield
+from pypto_verified.ir.types import TileType
+from pypto_verified.ir.walk import operands, walk_stmts
+from pypto_verified.passes.buffers import base_of, is_view, may_stand_on, overwritten, shared_operand, tile_bases
+from pypto_verified.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class PhiCopy:
+    """The transfer of a value into a carried or merged buffer; `depth` counts the loops it runs in."""
+
+    dst: str
+    src: str
+    depth: int
+
+
+@dataclass(slots=True)
+class Interference:
+    """`edges[b]` are the buffers that must not share bytes with `b`. `live_at` are the sets of buffers that hold values
+    right after each write, with the place of the write."""
+
+    edges: dict[str, set[str]] = field(default_factory=dict)
+    copies: list[PhiCopy] = field(default_factory=list)
+    live_at: list[tuple[frozenset[str], Span]] = field(default_factory=list)
+
+    def conflict(self, a: str, b: str) -> bool:
+        """Whether two buffers must be apart."""
+        return b in self.edges.get(a, ())
+
+    def add(self, a: str, b: str) -> None:
+        """Keep two buffers apart."""
+        if a != b:
+            self.edges.setdefault(a, set()).add(b)
+            self.edges.setdefault(b, set()).add(a)
+
+
+def interference(function: Function, target: Target, copies_may_share: bool) -> Interference:
+    """The graph of a function whose tiles all have a MemRef.
+
+    `copies_may_share`: do not keep the two ends of a transfer into a carried or merged buffer apart just because of
+    that transfer: both hold the same value then (for coalescing). A tile.move always keeps its two ends apart.
+    """
+    flow = _Flow(target, copies_may_share)
+    flow.find_hazards(function)
+    flow.block(function.body, frozenset(), (), 0, True)
+    return flow.graph
+
+
+Live = frozenset[str]
+Targets = Sequence[str | None]
+"""The buffer that each yielded value goes to; None for a scalar or tensor."""
+
+
+class _Flow:
+    def __init__(self, target: Target, copies_may_share: bool) -> None:
+        self.target = target
+        self.copies_may_share = copies_may_share
+        self.graph = Interference()
+        self.loaded: set[str] = set()
+        self.popped: set[str] = set()
+
+    def find_hazards(self, function: Function) -> None:
+        """On a2a3 an op that reads a popped tile must not write over a loaded tile that it reads (MP-08)."""
+        if self.target.name != "a2a3" or function.kind is not FunctionKind.AIV:
+            return
+        for s in walk_stmts(function.body):
+            if not isinstance(s, Assign) or not isinstance(s.value, Call):
+                continue
+            source = s.value.args[0] if s.value.args and is_view(s.value) else None
+            if s.value.op == "tile.load" or (isinstance(source, Var) and source.name in self.loaded):
+                self.loaded.add(s.var.name)
+            elif s.value.op == "tile.tpop_from_aic":
+                self.popped.add(s.var.name)
+
+    def block(self, body: tuple[Stmt, ...], live: Live, yields_to: Targets, depth: int, record: bool) -> Live:
+        """Buffers live before the block, given those live after it and the buffers that its yield writes."""
+        for s in reversed(body):
+            live = self.statement(s, live, yields_to, depth, record)
+        return live
+
+    def statement(self, s: Stmt, live: Live, yields_to: Targets, depth: int, record: bool) -> Live:
+        match s:
+            case Assign(value=Call() as call, var=var):
+                return self.call(call, var, live, s.span, record)
+            case Eval(call=call):
+                return self.call(call, None, live, s.span, record)
+            case For():
+                return self.loop(s.iter_args, (), s.body, frozenset(), live, depth, record, s.span)
+            case While():
+                return self.loop(s.iter_args, s.prelude, s.body, _bases((s.cond,)), live, depth, record, s.span)
+            case If():
+                results = [base_of(v) for v in s.results]
+                then = self.block(s.then, live, results, depth, record)
+                return then | self.block(s.orelse, live, results, depth, record) | _bases((s.cond,))
+            case Yield():
+                pairs = [
+                    (dst, src) for dst, e in zip(yields_to, s.values, strict=True)
+                    if dst is not None and (src := base_of(e)) is not None
+                ]
+                return self.transfer(pairs, live, depth, record, s.span)
+            case _:
+                return live | _bases(operands(s))
+
+    def call(self, call: Call, var: Var | None, live: Live, span: Span, record: bool) -> Live:
+        used = _bases(call.args)
+        result = base_of(var) if var is not None else None
+        if record:
+            for operand in overwritten(call):
+                base = base_of(operand)
+                assert base is not None, "every tile has storage"
+                self.write(base, live - {base}, span)
+        if var is None or result is None or is_view(call):
+            return live | used
+        if shared_operand(call) is not None:
+            if record:
+                self.write(result, live - {result}, span)
+            return live | used
+        if record:
+            self.write(result, live - {result}, span)
+            assert isinstance(var.type, TileType), "only tiles have a base"
+            self.keep_apart(call, result, var.type)
+        return (live - {result}) | used
+
+    def write(self, base: str, live: Live, span: Span) -> None:
+        for other in live:
+            self.graph.add(base, other)
+        self.graph.live_at.append((live | {base}, span))
+
+    def keep_apart(self, call: Call, result: str, t: TileType) -> None:
+        """Edges between a result and the operands it must not stand on although they are dead after the op."""
+        operand_bases = [(k, b) for k, a in enumerate(call.args) if (b := base_of(a)) is not None]
+        for k, base in operand_bases:
+            if not may_stand_on(call, k, t):
+                self.graph.add(result, base)
+        names = {a.name: base for (k, base) in operand_bases if isinstance(a := call.args[k], Var)}
+        if self.popped & names.keys():
+            for name in self.loaded & names.keys():
+                self.graph.add(result, names[name])
+
+    def loop(
+        self, iter_args: tuple[IterArg, ...], prelude: tuple[Stmt, ...], body: tuple[Stmt, ...], tested: Live,
+        live: Live, depth: int, record: bool, span: Span,
+    ) -> Live:
+        carried = [base_of(a.var) for a in iter_args]
+
+        def turn(head: Live, record: bool) -> Live:
+            start = self.block(body, head, carried, depth + 1, record)
+            return self.block(prelude, start | live | tested, (), depth + 1, record)
+
+        head = live | tested
+        while (grown := head | turn(head, False)) != head:
+            head = grown
+        if record:
+            turn(head, True)
+        inits = [(p, b) for p, a in zip(carried, iter_args, strict=True) if p and (b := base_of(a.init)) is not None]
+        return self.transfer(inits, head, depth, record, span)
+
+    def transfer(self, pairs: list[tuple[str, str]], live: Live, depth: int, record: bool, span: Span) -> Live:
+        """All sources are read, then all destinations written."""
+        if record:
+            for k, (dst, src) in enumerate(pairs):
+                for other, _ in pairs[:k]:
+                    self.graph.add(dst, other)
+                if dst != src:
+                    self.graph.copies.append(PhiCopy(dst, src, depth))
+                    self.write(dst, live - ({dst, src} if self.copies_may_share else {dst}), span)
+        return (live - {d for d, _ in pairs}) | {s for _, s in pairs}
+
+
+def _bases(exprs: Iterable[Expr]) -> Live:
+    return frozenset[str]().union(*map(tile_bases, exprs))

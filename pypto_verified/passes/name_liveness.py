@@ -1,0 +1,79 @@
+"""Which source names are read later: backward liveness over structured code that is not SSA yet."""
+
+from __future__ import annotations
+
+from pypto_verified.ir.expr import Expr
+from pypto_verified.ir.stmt import Assign, For, If, Stmt, While
+from pypto_verified.ir.types import Type
+from pypto_verified.ir.walk import blocks, definitions, free_vars, operands, type_exprs
+
+NameSet = frozenset[str]
+
+
+def live_after(body: tuple[Stmt, ...], live_out: NameSet) -> list[NameSet]:
+    """For each statement the names read after it before they are assigned again, given those read after the block."""
+    found: list[NameSet] = []
+    live = live_out
+    for s in reversed(body):
+        found.append(live)
+        live = _before(s, live)
+    return found[::-1]
+
+
+def live_before(body: tuple[Stmt, ...], live_out: NameSet) -> NameSet:
+    """The names read in or after the block before the block assigns them."""
+    live = live_out
+    for s in reversed(body):
+        live = _before(s, live)
+    return live
+
+
+def loop_head(s: For | While, live_out: NameSet) -> NameSet:
+    """The names read at the start of a trip or later, given those read after the loop: what is live at the loop's end
+    too. A loop's own variables count."""
+
+    def turn(tail: NameSet) -> NameSet:
+        start = live_before(s.body, tail) | live_out
+        return live_before(s.prelude, start | _names(s.cond)) if isinstance(s, While) else start
+
+    # The second turn reaches the fixpoint: what a block reads does not depend on what is live after it.
+    return turn(turn(live_out))
+
+
+def assigned_names(body: tuple[Stmt, ...]) -> dict[str, None]:
+    """Names that a block leaves assigned for the code after it, in first-seen order: targets of assignments and results
+    at any depth, but not a loop's own variable and carried variables."""
+    found: dict[str, None] = {}
+    for s in body:
+        own = {v.name for v in definitions(s)} if isinstance(s, For | While) else set()
+        for block in blocks(s):
+            found.update({n: None for n in assigned_names(block) if n not in own})
+        results = (s.var,) if isinstance(s, Assign) else s.results if isinstance(s, For | While | If) else ()
+        found.update({v.name: None for v in results})
+    return found
+
+
+def _before(s: Stmt, live: NameSet) -> NameSet:
+    match s:
+        case Assign():
+            return (live - {s.var.name}) | _names(s.value) | _type_names(s.var.type)
+        case If():
+            base = live - {v.name for v in s.results}
+            return live_before(s.then, base) | live_before(s.orelse, base) | _names(s.cond)
+        case For() | While():
+            base = live - {v.name for v in s.results}
+            own = {s.var.name} if isinstance(s, For) else set()
+            own |= {a.var.name for a in s.iter_args}
+            outer = (s.start, s.stop, s.step) if isinstance(s, For) else ()
+            inits = frozenset[str]().union(*map(_names, (*outer, *(a.init for a in s.iter_args))))
+            return base | (loop_head(s, base) - own) | inits
+        case _:
+            return live.union(*(_names(e) for e in operands(s)))
+
+
+def _names(e: Expr) -> NameSet:
+    return frozenset(free_vars(e))
+
+
+def _type_names(t: Type) -> NameSet:
+    return frozenset[str]().union(*(_names(d) for d in type_exprs(t)))

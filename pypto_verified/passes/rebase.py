@@ -1,0 +1,47 @@
+"""Changing the storage of tiles everywhere at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from pypto_verified.ir.expr import Expr, Var
+from pypto_verified.ir.stmt import Function
+from pypto_verified.ir.types import MemRef, TileType, Type
+from pypto_verified.passes.context import PassContext
+from pypto_verified.passes.rewrite import Rewriter
+
+MemRefMap = Callable[[MemRef, TileType], MemRef]
+
+
+def map_memrefs(function: Function, ctx: PassContext, fn: MemRefMap) -> Function:
+    """`function` with `fn(memref, tile type)` in place of every MemRef, at definitions and uses."""
+    return _Mapper(function, ctx, fn).run()
+
+
+def rebase(function: Function, ctx: PassContext, names: Mapping[str, str]) -> Function:
+    """`function` with buffer `b` renamed to `names[b]`."""
+    if not names:
+        return function
+    return map_memrefs(function, ctx, lambda m, t: replace(m, base=names[m.base]) if m.base in names else m)
+
+
+class _Mapper(Rewriter):
+    def __init__(self, function: Function, ctx: PassContext, fn: MemRefMap) -> None:
+        super().__init__(function, ctx)
+        self.fn = fn
+
+    def _mapped(self, t: Type) -> Type:
+        if not isinstance(t, TileType) or t.memref is None:
+            return t
+        memref = self.fn(t.memref, t)
+        return t if memref is t.memref else replace(t, memref=memref)
+
+    def retype(self, var: Var, value: Expr) -> Type:
+        return self._mapped(super().retype(var, value))
+
+    def carried_type(self, var: Var, init: Expr) -> Type:
+        return self._mapped(var.type)
+
+    def results(self, results: tuple[Var, ...], types: list[Type | None]) -> tuple[Var, ...]:
+        return super().results(results, [self._mapped(v.type) for v in results])

@@ -1,0 +1,31 @@
+"""Deducing op types anew when operands have changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pypto_verified.ir.expr import Binary, Call, Cast, Const, Expr, Unary, Var
+from pypto_verified.ir.types import ScalarType, Type
+from pypto_verified.ops.build import make_call
+
+
+def rededuce(call: Call, args: tuple[Expr, ...]) -> Call:
+    """`call` with other operands and the type that its op's rule gives them; `call` itself if nothing changed.
+
+    Raises OpError at the call if the operands do not satisfy the rule.
+    """
+    if all(a is b for a, b in zip(args, call.args, strict=True)):
+        return call
+    new = make_call(call.op, args, dict(call.kwargs), call.span)
+    return replace(new, kwargs=call.kwargs)
+
+
+def type_of(e: Expr) -> Type | None:
+    """The type of a value; None for tuples, which have no type of their own."""
+    match e:
+        case Var() | Call():
+            return e.type
+        case Const() | Binary() | Unary() | Cast():
+            return ScalarType(e.dtype)
+        case _:
+            return None

@@ -1,0 +1,51 @@
+"""Copies of tiles within one memory space, where values must not share a buffer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from pypto_verified.errors import PassError
+from pypto_verified.ir.expr import Call, Expr, Span, Var
+from pypto_verified.ir.stmt import Assign
+from pypto_verified.ir.types import TileType
+from pypto_verified.layouts import Space
+from pypto_verified.passes.context import Names, at
+from pypto_verified.targets import Target
+
+
+class Copier:
+    """Makes copy statements. It knows which variables `tile.create` made: their contents mean nothing, so a copy of one
+    is another `tile.create` (which also exists in spaces that have no copy instruction)."""
+
+    def __init__(self, target: Target, names: Names) -> None:
+        self.target = target
+        self.names = names
+        self._created: dict[str, Call] = {}
+
+    def note(self, name: str, value: Expr) -> None:
+        """Remember how a variable is defined."""
+        if isinstance(value, Call) and value.op == "tile.create":
+            self._created[name] = value
+
+    def copy(self, source: Var, t: TileType, why: str, span: Span) -> Assign:
+        """`source_copy = tile.move(source)` with result type `t` (in the space of `source`).
+
+        Raises PassError with `why` where the space has no move within itself.
+        """
+        var = Var(self.names.fresh(f"{source.name}_copy"), t)
+        bare = replace(t, memref=None)
+        created = self._created.get(source.name)
+        if created is not None:
+            return Assign(var, replace(created, type=bare), span)
+        space = t.space
+        assert space is not None, "spaces are inferred before copies are made"
+        if self.target.move(space, space) is None:
+            raise PassError(
+                f"{why}: that needs a copy within {space.value}, and {self.target.name} has no such move", at(span),
+                help="let one value die before the other is made, or keep the second in Vec",
+            )
+        return Assign(var, Call("tile.move", (source,), _move_kwargs(t, space), bare, span), span)
+
+
+def _move_kwargs(t: TileType, space: Space) -> tuple[tuple[str, Space], ...]:
+    return (("target_memory", space),)
