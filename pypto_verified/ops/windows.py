@@ -57,7 +57,9 @@ def read_window(
             remedy,
         )
         if clamp or equal(valid, size) is not True:
-            wanted = minimum(wanted, maximum(sub(valid, offset), 0))
+            # A size is never negative (assumption SIZE-NONNEG), what is left of it behind an offset may be.
+            left = valid if equal(offset, 0) is True else maximum(sub(valid, offset), 0)
+            wanted = minimum(left, wanted)
         result.append(wanted)
     return tuple(result)
 

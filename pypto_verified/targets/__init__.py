@@ -2,6 +2,7 @@
 
 from pypto_verified.errors import InputError
 from pypto_verified.targets.assumptions import ASSUMPTIONS, Assumption, assumption
+from pypto_verified.targets.dtypes import device_dtypes
 from pypto_verified.targets.model import Memory, Move, ReservedEvent, ReservedFlag, Target
 from pypto_verified.targets.rows import A2A3, A5
 
@@ -26,5 +27,5 @@ def target(name: str) -> Target:
 
 __all__ = [
     "A2A3", "A5", "ASSUMPTIONS", "TARGETS", "Assumption", "Memory", "Move", "ReservedEvent", "ReservedFlag", "Target",
-    "assumption", "target",
+    "assumption", "device_dtypes", "target",
 ]
