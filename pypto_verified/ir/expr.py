@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias, Union
 
-from pypto_verified.dtypes import DType, INDEX
+from pypto_verified.dtypes import INDEX, DType
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space, TensorLayout
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum, IntEnum
 
 from pypto_verified import index
@@ -104,10 +104,11 @@ class MemRefMark:
     offset: object = None
     size: object = None
     slots: int = 1
+    pinned: bool = True
     slot: object = 0
 
     def __getitem__(self, slot: object) -> MemRefMark:
-        return MemRefMark(self.name, self.offset, self.size, self.slots, slot)
+        return replace(self, slot=slot)
 
 
 class FunctionType(Enum):

@@ -132,7 +132,7 @@ def _memref(*args: object, **keywords: object) -> MemRefMark:
     base, slots = named.get("name", named.get("base", "")), named.get("slots", 1)
     return MemRefMark(
         base if isinstance(base, str) else "", named.get("offset", named.get("byte_offset")), named.get("size"),
-        slots if isinstance(slots, int) else 1,
+        slots if isinstance(slots, int) else 1, named.get("pinned") is not False,
     )
 
 
@@ -147,7 +147,7 @@ def language_module(recorder: Recorder) -> types.ModuleType:
         "PadValue": Names(null=Pad.NULL, zero=Pad.ZERO, max=Pad.MAX, min=Pad.MIN),
         "TileLayout": Names(none_box=SLayout.NONE, row_major=SLayout.ROW, col_major=SLayout.COL),
         "TensorLayout": Names(**{m.name: m for m in TensorLayout}),
-        "CompactMode": Names(null=Compact.NULL, normal=Compact.NORMAL),
+        "CompactMode": Names(null=Compact.NULL, normal=Compact.NORMAL, row_plus_one=Compact.ROW_PLUS_ONE),
         "FunctionType": FunctionType, "SplitMode": SplitMode, "AtomicType": AtomicType, "PipeType": PipeType,
         "Level": StubModule("Level"), "Role": StubModule("Role"), "ForKind": StubModule("ForKind"),
         "ScopeMode": StubModule("ScopeMode"), "AUTO": -1, "RUNTIME": Stub(), "TaskId": TypeMark("Scalar"),

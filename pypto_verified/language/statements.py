@@ -89,7 +89,7 @@ class Statements:
                             "kernels are assignments, calls, for, while, if, with pl.at, return")
 
     def _assign(self, node: ast.stmt, target: ast.expr, value: ast.expr, annotation: ast.expr | None) -> _Block:
-        if isinstance(target, ast.Tuple | ast.Name) and _is_yield(self.x, value):
+        if isinstance(target, ast.Tuple | ast.Name) and _calls(self.x, value, "yield_"):
             return self._yield(node, value, _names_of(self.x, target))
         match target:
             case ast.Name():
@@ -198,7 +198,7 @@ class Statements:
     def _expression(self, node: ast.Expr) -> _Block:
         if isinstance(node.value, ast.Constant):
             return ()
-        if _is_yield(self.x, node.value):
+        if _calls(self.x, node.value, "yield_"):
             return self._yield(node, node.value, None)
         if isinstance(node.value, ast.Call):
             function = self.x.static(node.value.func)
@@ -278,19 +278,23 @@ class Statements:
         return For(var, start, stop, step, iter_args, body, results, _LOOPS[function.path], self.x.source.span(node))
 
     def _carried_while(self, node: ast.For, call: ast.Call) -> Stmt:
-        """`for (a, b) in pl.while_(init_values=...)` with `pl.cond(...)` as its first statement."""
+        """`for (a, b) in pl.while_(init_values=...)`: statements up to `pl.cond(...)` run before each test."""
         iter_args = self._carried(node, call, _names_of(self.x, node.target))
         for a in iter_args:
             self.x.variables[a.var.name] = a.var
-        match node.body:
-            case [ast.Expr(value=ast.Call(args=[test]) as first), *rest] if self.x.static(first.func) == OpName("cond"):
-                cond = self.x.condition(test)
-            case _:
-                self.x.fail(node, "the body of pl.while_ starts with pl.cond(...)")
+        tests = [i for i, s in enumerate(node.body) if isinstance(s, ast.Expr) and _calls(self.x, s.value, "cond")]
+        if not tests:
+            self.x.fail(node, "the body of pl.while_ starts with pl.cond(...)")
+        test = node.body[tests[0]]
+        assert isinstance(test, ast.Expr) and isinstance(test.value, ast.Call)
+        if len(test.value.args) != 1:
+            self.x.fail(test, "pl.cond takes one condition")
+        prelude = self.block(node.body[: tests[0]])
+        cond = self.x.condition(test.value.args[0])
         self._yield_names.append(None)
-        body = self.block(rest)
+        body = self.block(node.body[tests[0] + 1 :])
         results = self._results(body, self._yield_names.pop())
-        return While(cond, iter_args, body, results, (), self.x.source.span(node))
+        return While(cond, iter_args, body, results, prelude, self.x.source.span(node))
 
     def _target(self, node: ast.For) -> tuple[str, tuple[str, ...]]:
         match node.target:
@@ -331,8 +335,9 @@ class Statements:
         return tuple(IterArg(Var(n, type_of(v)), v) for n, v in zip(names, values, strict=True))
 
 
-def _is_yield(x: Expressions, node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and x.static(node.func) == OpName("yield_")
+def _calls(x: Expressions, node: ast.expr, path: str) -> bool:
+    """Whether an expression is a call of `pl.<path>`."""
+    return isinstance(node, ast.Call) and x.static(node.func) == OpName(path)
 
 
 def _names_of(x: Expressions, target: ast.expr) -> tuple[str, ...]:

@@ -225,4 +225,4 @@ def _memref(
         raise BadAnnotation("the slot of a MemRef must be an integer expression")
     size = mark.size if isinstance(mark.size, int) else elements * dtype.bits // 8 * mark.slots
     name = mark.name or (storage(mark) if storage is not None else "")
-    return MemRef(name, offset, size, True, mark.slots, slot)
+    return MemRef(name, offset, size, mark.pinned, mark.slots, slot)
