@@ -1,4 +1,4 @@
-"""CopyOverwrittenTiles: an op that works in place gets a copy when the value it overwrites is read again."""
+"""CopyOverwrittenTiles: an op that works in place gets a copy when the value it overwrites is still needed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pypto_verified.passes.tile_copies import Copier
 
 def copy_overwritten_tiles(function: Function, ctx: PassContext) -> Function:
     """Keep values apart that the IR keeps apart: `t = assemble(base, x)` overwrites `base`, so if `base` (or a view of
-    it) is read later, in a later trip too, the op works on a copy.
+    it) is read later, in a later trip too, or is `x` itself, the op works on a copy.
 
     Requires: SSA, spaces, effective views. Produces: after an op that works in place nothing reads the old value.
     Raises PassError at the op where the copy would be in a space that has no copy instruction.
@@ -57,7 +57,7 @@ class _Pass(Rewriter):
             return super().assign(s)
         root = self.root.get(operand.name, operand.name)
         before: tuple[Stmt, ...] = ()
-        if not is_view(value) and self._read_later(root, s.var.name):
+        if not is_view(value) and (self._read_later(root, s.var.name) or self._read_beside(root, value, position)):
             copy = self._copy(operand, value, s.span)
             before = (copy,)
             value = replace(value, args=_with(value.args, position, copy.var))
@@ -68,9 +68,13 @@ class _Pass(Rewriter):
     def _read_later(self, root: str, result: str) -> bool:
         return any(self.root.get(name, name) == root for name in self.live if name != result)
 
+    def _read_beside(self, root: str, call: Call, position: int) -> bool:
+        others = (a for k, a in enumerate(call.args) if k != position)
+        return any(isinstance(a, Var) and self.root.get(a.name, a.name) == root for a in others)
+
     def _copy(self, operand: Var, call: Call, span: Span) -> Assign:
         assert isinstance(operand.type, TileType), "ops work in place on tiles"
-        why = f"'{operand.name}' is read again after {call.op} overwrites it"
+        why = f"'{operand.name}' is read while or after {call.op} overwrites it"
         return self.copier.copy(operand, operand.type, why, span)
 
 

@@ -18,7 +18,7 @@ def init_memref(function: Function, ctx: PassContext) -> Function:
 
     Views and ops that work in place share the buffer of their operand. Carried variables and results of branches get a
     buffer of their own: MaterializeSemanticAliases joins it with the values that flow into it, or copies. A buffer that
-    the author declared (`pl.MemRef`) is kept. A popped tile lives in its pipe's slot (`slot_<n>`): no planner places it.
+    the author declared (`pl.MemRef`) is kept. A popped tile lives in its pipe's slot (`slot_<n>`), not placed by us.
     Requires: SSA, spaces, effective views, nothing read after it was overwritten. Produces: a MemRef on every tile.
     """
     return _Pass(function, ctx).run()
