@@ -31,24 +31,25 @@ def lanes(dst: Tile, sources: Sequence[Tile], kernel: Kernel, *extra: Array) -> 
     A source that overlaps dst without being the same window is read row by row, after the rows before it are written,
     as a vector unit that works through its repeats does.
     """
+    rows, cols, kind = dst.rows, dst.cols, dst.kind
+    stepwise = False
     for source in sources:
-        if source.kind != dst.kind:
+        if source.kind is not kind and source.kind != kind:
             raise UnmodelledError(f"operands of {source.type.dtype.pto} and {dst.type.dtype.pto}", Place(dst.name))
-    rows, cols = dst.rows, dst.cols
-    if any(dst.overlaps(source) for source in sources):
-        for row in range(rows):
-            views = [source.reads(1, cols, row) for source in sources]
-            _apply(dst.writes(1, cols, row), views, kernel, extra)
+        stepwise = stepwise or (source is not dst and dst.overlaps(source))
+    if not stepwise:
+        _apply(dst.writes(rows, cols), [source.reads(rows, cols) for source in sources], kernel, extra)
         return
-    _apply(dst.writes(rows, cols), [source.reads(rows, cols) for source in sources], kernel, extra)
+    for row in range(rows):
+        _apply(dst.writes(1, cols, row), [source.reads(1, cols, row) for source in sources], kernel, extra)
 
 
-def _apply(out: View, views: Sequence[View], kernel: Kernel, extra: tuple[Array, ...]) -> None:
+def _apply(out: View, views: list[View], kernel: Kernel, extra: tuple[Array, ...]) -> None:
     bad = spoiled(views)
     if out.plain is not None and isinstance(kernel, np.ufunc):
-        kernel(*(v.get() for v in views), *extra, out=out.plain, casting="unsafe")
+        kernel(*[v.get() for v in views], *extra, out=out.plain)
     else:
-        out.put(kernel(*(v.get() for v in views), *extra))
+        out.put(kernel(*[v.get() for v in views], *extra))
     out.mark(bad)
 
 

@@ -60,9 +60,12 @@ def allocate(site: Site, type_: TileBufType, addr: int, valid: tuple[int | None,
 @op("alloc_tile", "addr valid_row valid_col")
 def alloc_tile(site: Site, addr: int | None, rows: int | None, cols: int | None) -> Tile:
     """A handle at the planned address, or with storage of its own."""
-    if site.private is not None or addr is None:
-        return allocate(site, _tile_type(site.op), site.private or 0, (rows, cols), False)
-    return allocate(site, _tile_type(site.op), addr, (rows, cols), True)
+    made: Tile | None = site.memo.get((addr, rows, cols))
+    if made is None:
+        own = site.private is not None or addr is None
+        base = site.private or 0 if own else addr or 0
+        made = site.memo[addr, rows, cols] = allocate(site, _tile_type(site.op), base, (rows, cols), not own)
+    return made.copy()
 
 
 @op("alloc_multi_tile", "addr valid_row valid_col")
@@ -137,8 +140,13 @@ def tile_valid_cols(site: Site, src: Tile) -> int:
 @op("make_tensor_view", "ptr shape* strides*")
 def make_tensor_view(site: Site, ptr: Pointer, shape: tuple[int, ...], strides: tuple[int, ...]) -> Tensor:
     """A tensor over a pointer."""
-    dims = padded(shape, 1)
-    return Tensor(ptr, dims, padded(strides, 0), (0,) * 5, dims, _tensor_layout(site), site.op.result.name)
+    key = (ptr.buffer, ptr.offset, shape, strides)
+    made: Tensor | None = site.memo.get(key)
+    if made is None:
+        dims, steps = padded(shape, 1), padded(strides, 0)
+        made = Tensor(ptr, dims, steps, (0,) * 5, dims, _tensor_layout(site), site.op.result.name)
+        site.memo[key] = made
+    return made
 
 
 def _tensor_layout(site: Site) -> TensorLayout:
@@ -152,12 +160,16 @@ def _tensor_layout(site: Site) -> TensorLayout:
 @op("partition_view", "source offsets* sizes*")
 def partition_view(site: Site, source: Tensor, offsets: tuple[int, ...], sizes: tuple[int, ...]) -> Tensor:
     """A window of a tensor; whether it lies inside is asked when it is used."""
-    if min(sizes) < 0:
-        raise ShapeError(f"a window of {sizes}", Place(site.op.result.name))
-    origin = tuple(a + b for a, b in zip(source.origin, padded(offsets, 0), strict=True))
-    return Tensor(
-        source.pointer, source.dims, source.strides, origin, padded(sizes, 1), source.layout, site.op.result.name
-    )
+    key = (id(source), offsets, sizes)
+    known: tuple[Tensor, Tensor] | None = site.memo.get(key)
+    if known is None:
+        if min(sizes) < 0:
+            raise ShapeError(f"a window of {sizes}", Place(site.op.result.name))
+        origin = tuple(a + b for a, b in zip(source.origin, padded(offsets, 0), strict=True))
+        extents, name = padded(sizes, 1), site.op.result.name
+        made = Tensor(source.pointer, source.dims, source.strides, origin, extents, source.layout, name)
+        known = site.memo[key] = (made, source)  # the source is kept: its id is the key
+    return known[0]
 
 
 @op("get_tensor_view_dim", "tensor_view dim_index")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 from pypto_verified.layouts import Space
@@ -10,21 +11,11 @@ from pypto_verified.pto.module import Block, Func, Op, Value
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.spec import Phase
 from pypto_verified.pto.types import MultiTileBufType, TileBufType
-from pypto_verified.simulator import (
-    ops_axis,
-    ops_cast,
-    ops_cube,
-    ops_elementwise,
-    ops_memory,
-    ops_move,
-    ops_scalar,
-    ops_select,
-    ops_views,
-)
 from pypto_verified.simulator.errors import ShapeError, SimError, StepLimitError, UnmodelledError
 from pypto_verified.simulator.layout import ceil_to
 from pypto_verified.simulator.machine import Machine
-from pypto_verified.simulator.registry import MEANINGS, Meaning, Site
+from pypto_verified.simulator.meanings import MEANINGS
+from pypto_verified.simulator.registry import Meaning, Site
 from pypto_verified.simulator.scalars import pure
 from pypto_verified.simulator.tile import Buffer
 from pypto_verified.targets import Target
@@ -32,11 +23,6 @@ from pypto_verified.targets import Target
 Registers: TypeAlias = list[Any]
 """One cell an SSA value: numbers, tiles, tensors, pointers."""
 Step: TypeAlias = Callable[[Registers], None]
-
-FAMILIES = (
-    ops_axis, ops_cast, ops_cube, ops_elementwise, ops_memory, ops_move, ops_scalar, ops_select, ops_views,
-)
-"""The modules whose import registers the meanings."""
 
 ORDERING = frozenset({
     "pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn", "pto.record_event", "pto.wait_event",
@@ -141,17 +127,12 @@ class Program:
         for group in meaning.groups:
             values = op.args.get(group.rstrip("*"), ())
             cells.append(self._cells_of(values) if group.endswith("*") else self._cell(values[0]) if values else 0)
-        single = [c for c in cells if isinstance(c, int)]
         out = self._cell(op.results[0]) if op.results else 0
-        many = len(single) != len(cells)
+        gather = _gatherer(cells)
 
         def step(env: Registers) -> None:
             try:
-                if many:
-                    operands = [env[c] if isinstance(c, int) else tuple([env[i] for i in c]) for c in cells]
-                else:
-                    operands = [env[c] for c in single]
-                result = handler(site, *operands)
+                result = handler(site, *gather(env))
                 if out:
                     env[out] = result
             except SimError as error:
@@ -242,6 +223,14 @@ class Program:
                 env[cell] = value
 
         return run
+
+
+def _gatherer(cells: list[int | list[int]]) -> Callable[[Registers], Sequence[Any]]:
+    """The operands of an op out of the registers; a list of cells gives a tuple."""
+    single = [c for c in cells if isinstance(c, int)]
+    if len(single) == len(cells) > 1:
+        return itemgetter(*single)
+    return lambda env: [env[c] if isinstance(c, int) else tuple([env[i] for i in c]) for c in cells]
 
 
 def _terminator(block: Block, name: str, group: str) -> tuple[Value, ...]:

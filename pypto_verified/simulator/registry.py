@@ -43,15 +43,19 @@ def op(names: str, groups: str) -> Callable[[H], H]:
 
 
 class Site:
-    """One op of the program as its handler sees it. `private` is the address of an allocation's own storage, if any."""
+    """One op of the program as its handler sees it.
 
-    __slots__ = ("machine", "op", "private", "target")
+    `private` is the address of an allocation's own storage, if any; `memo` keeps handles that the op made before.
+    """
+
+    __slots__ = ("machine", "memo", "op", "private", "target")
 
     def __init__(self, op: Op, target: Target, machine: Machine) -> None:
         self.op = op
         self.target = target
         self.machine = machine
         self.private: int | None = None
+        self.memo: dict[tuple[object, ...], Any] = {}
 
     @property
     def a5(self) -> bool:

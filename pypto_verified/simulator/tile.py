@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,11 @@ from pypto_verified.simulator.values import Array, storage
 class Tile:
     """A tile handle: an address and a type in one space, with run-time valid extents (a mutable part of the handle).
 
-    `bounds` are the bytes [low, high) of the allocation that the handle was cut from. `layout` is the physical one:
-    a LEFT tile has the target's layout whatever its type says (PTOAS resolveTileBufBLayout).
+    `bounds` are the bytes [low, high) of the allocation that the handle was cut from; the handle's own reach to `end`.
+    `layout` is the physical one: a LEFT tile has the target's layout whatever its type says.
     """
 
-    __slots__ = ("addr", "bounds", "cols", "kind", "layout", "memory", "name", "rows", "type")
+    __slots__ = ("_main", "addr", "bounds", "cols", "end", "kind", "layout", "memory", "name", "rows", "type")
 
     def __init__(
         self, memory: LocalMemory, addr: int, type: TileBufType, layout: Layout, valid: tuple[int, int],
@@ -35,7 +35,19 @@ class Tile:
         self.layout = layout
         self.rows, self.cols = valid
         self.bounds = bounds
+        self.end = addr + (layout.offset(type.rows - 1, type.cols - 1) + 1) * self.kind.itemsize
         self.name = name
+        self._main: View | None = None
+
+    def copy(self) -> Tile:
+        """Another handle on the same bytes, with valid extents of its own."""
+        made = Tile.__new__(Tile)
+        made.memory, made.addr, made.type, made.kind, made.layout = (
+            self.memory, self.addr, self.type, self.kind, self.layout,
+        )
+        made.rows, made.cols, made.bounds, made.end, made.name = self.rows, self.cols, self.bounds, self.end, self.name
+        made._main = self._main
+        return made
 
     @property
     def space(self) -> Space:
@@ -65,26 +77,21 @@ class Tile:
         self, rows: int, cols: int, row: int = 0, col: int = 0, layout: Layout | None = None, within: bool = True
     ) -> View:
         """The source window of an op; `within` False lets it leave the allocation, as the hardware would."""
-        return self.window(self.kind, rows, cols, row, col, layout or self.layout, False, within)
+        return self._window(rows, cols, row, col, layout, within, False)
 
     def writes(
         self, rows: int, cols: int, row: int = 0, col: int = 0, layout: Layout | None = None, within: bool = True
     ) -> View:
         """The destination window of an op."""
-        return self.window(self.kind, rows, cols, row, col, layout or self.layout, True, within)
+        return self._window(rows, cols, row, col, layout, within, True)
 
     def clobber(self) -> None:
         """The op uses the valid region as scratch: its bytes are unspecified afterwards."""
         self.writes(self.rows, self.cols).poison()
 
-    @property
-    def end(self) -> int:
-        """The byte behind the handle's last physical element."""
-        return self.addr + (self.layout.offset(self.type.rows - 1, self.type.cols - 1) + 1) * self.kind.itemsize
-
     def shares(self, other: Tile) -> bool:
         """Whether the byte ranges of both handles meet."""
-        return self.memory is other.memory and self.addr < other.end and other.addr < self.end
+        return self.addr < other.end and other.addr < self.end and self.memory is other.memory
 
     def overlaps(self, other: Tile) -> bool:
         """Whether both handles share bytes without being the same window."""
@@ -104,6 +111,20 @@ class Tile:
             memory.log.extend(view.accesses(self.name, writes))
         return view
 
+    def _window(
+        self, rows: int, cols: int, row: int, col: int, layout: Layout | None, within: bool, writes: bool
+    ) -> View:
+        if row or col or layout is not None:
+            return self.window(self.kind, rows, cols, row, col, layout or self.layout, writes, within)
+        view = self._main
+        if view is None or view.shape != (rows, cols):
+            view = self._main = self.memory.view(
+                self.kind, self.addr, self.layout, (0, 0, rows, cols), self.bounds, self.name
+            )
+        if self.memory.log is not None:
+            self.memory.log.extend(view.accesses(self.name, writes))
+        return view
+
 
 @dataclass(frozen=True, slots=True)
 class Slots:
@@ -115,14 +136,13 @@ class Slots:
 class Buffer:
     """The memory behind a pointer argument. `owner`, kept for grids only, names the block that wrote each byte."""
 
-    __slots__ = ("data", "log", "name", "owner", "views")
+    __slots__ = ("data", "log", "name", "owner")
 
     def __init__(self, name: str, size: int) -> None:
         self.name = name
         self.data: Array = np.zeros(size, np.uint8)
         self.owner: Array | None = None
         self.log: list[Access] | None = None
-        self.views: dict[tuple[object, ...], Array] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +172,7 @@ class Tensor:
     sizes: tuple[int, ...]
     layout: TensorLayout
     name: str
+    _windows: dict[tuple[int, int], Array] = field(default_factory=dict, compare=False, repr=False)
 
     def extents(self) -> tuple[int, int]:
         """(rows, columns) of the window as a tile sees it (PTO-ISA GlobalTensor, facts 2.1)."""
@@ -164,25 +185,26 @@ class Tensor:
         GlobalBoundsError when an element lies outside the tensor or its buffer; ConflictError when another block of
         the launch wrote one of the bytes (`shared`: atomic, so that it may).
         """
-        row_axes, col_axes = self._axes()
-        sizes = list(self.sizes)
-        _fit(sizes, row_axes, rows)
-        _fit(sizes, col_axes, cols)
-        buffer = self.pointer.buffer
-        key = (self.pointer.offset, self.pointer.kind.num, self.strides, self.dims, self.origin, *sizes)
-        found = buffer.views.get(key)
+        found = self._windows.get((rows, cols))
         if found is None:
-            start = self._check(sizes)
-            item = self.pointer.kind.itemsize
-            steps = tuple(s * item for s in self.strides)
-            flat = np.ndarray(tuple(sizes), self.pointer.kind, buffer.data, start, steps)
-            found = buffer.views[key] = flat.transpose(*row_axes, *col_axes)
+            found = self._windows[rows, cols] = self._strided(rows, cols)
+        buffer = self.pointer.buffer
         if buffer.log is not None:
             place = (buffer.name, self._start(), found.shape, found.strides, found.itemsize)
             buffer.log.append(Access(Space.GM, *place, writes))
         if writes and buffer.owner is not None:
             self._claim(buffer.owner, found, block, shared)
         return found
+
+    def _strided(self, rows: int, cols: int) -> Array:
+        row_axes, col_axes = self._axes()
+        sizes = list(self.sizes)
+        _fit(sizes, row_axes, rows)
+        _fit(sizes, col_axes, cols)
+        start, pointer = self._check(sizes), self.pointer
+        steps = tuple(s * pointer.kind.itemsize for s in self.strides)
+        flat = np.ndarray(tuple(sizes), pointer.kind, pointer.buffer.data, start, steps)
+        return flat.transpose(*row_axes, *col_axes)
 
     def _axes(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return _ROW_AXES[self.layout]

@@ -1,0 +1,178 @@
+"""Gathers and scatters: by flat element index, by mask pattern, and between a tensor and a tile. Source: facts 2.7.
+
+The device checks no index of TGATHER and TSCATTER; here one that leaves the tile is a fault.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pypto_verified.simulator.errors import GlobalBoundsError, LocalBoundsError, Place, ShapeError, UnmodelledError
+from pypto_verified.simulator.ops_memory import report_uninitialised
+from pypto_verified.simulator.registry import Site, op
+from pypto_verified.simulator.tile import Tensor, Tile
+from pypto_verified.simulator.values import Array, Scalar
+
+_PATTERNS: dict[str, tuple[int, tuple[int, ...]]] = {
+    "P0101": (2, (0,)), "P1010": (2, (1,)), "P0001": (4, (0,)), "P0010": (4, (1,)), "P0100": (4, (2,)),
+    "P1000": (4, (3,)), "P1111": (1, (0,)),
+}
+"""Pattern -> (period, positions kept)."""
+
+
+def _kept(site: Site, count: int) -> Array:
+    """The lines of `count` that the op's mask pattern keeps."""
+    period, positions = _PATTERNS[site.enum("maskPattern")]
+    return np.flatnonzero(np.isin(np.arange(count) % period, positions))
+
+
+def _cells(indices: Tile, rows: int, cols: int, into: Tile) -> tuple[Array, Array, Array | None]:
+    """(row, column) in `into` of each flat index, and which indices are uninitialised (taken as 0)."""
+    view = indices.reads(rows, cols)
+    bad = view.bad()
+    flat = view.get().astype(np.int64)
+    if bad is not None:
+        flat = np.where(bad, 0, flat)
+    outside = (flat < 0) | (flat >= into.type.rows * into.type.cols)
+    if outside.any():
+        r, c = (int(i) for i in np.argwhere(outside)[0])
+        raise LocalBoundsError(
+            f"index {int(flat[r, c])} into a tile of {into.type.rows * into.type.cols} elements",
+            Place(indices.name, (r, c), view.address(r, c)), "keep indices within the tile",
+        )
+    return flat // into.type.cols, flat % into.type.cols, bad
+
+
+@op("tgather", "dst src indices tmp kValue cdst")
+def tgather(
+    site: Site, dst: Tile, src: Tile, indices: Tile | None, tmp: Tile | None, k: Scalar | None, count: Tile | None
+) -> None:
+    """By index: dst[r, c] = src.flat[indices[r, c]]. By mask: the kept columns (or rows), packed into dst."""
+    if k is not None or count is not None:
+        raise UnmodelledError("tgather that compares", Place(dst.name))
+    if tmp is not None:
+        tmp.clobber()
+    if indices is None:
+        _gather_mask(site, dst, src)
+        return
+    source = src.reads(src.type.rows, src.type.cols)
+    r, c, bad = _cells(indices, dst.rows, dst.cols, src)
+    unset = source.bad()
+    if unset is not None:
+        bad = unset[r, c] if bad is None else bad | unset[r, c]
+    out = dst.writes(dst.rows, dst.cols)
+    out.put(source.get()[r, c])
+    out.mark(bad)
+
+
+def _gather_mask(site: Site, dst: Tile, src: Tile) -> None:
+    source = src.reads(src.rows, src.cols)
+    columns = site.op.attrs.get("axis", "row") != "col"
+    kept = _kept(site, src.cols if columns else src.rows)
+    values, bad = source.get(), source.bad()
+    values = values[:, kept] if columns else values[kept]
+    if values.size != dst.rows * dst.cols:
+        raise ShapeError(f"{values.size} elements kept for {dst.rows} x {dst.cols}", Place(dst.name))
+    out = dst.writes(dst.rows, dst.cols)
+    out.put(values.reshape(out.shape))
+    if bad is not None:
+        bad = (bad[:, kept] if columns else bad[kept]).reshape(out.shape)
+    out.mark(bad)
+
+
+@op("tscatter", "dst src indexes")
+def tscatter(site: Site, dst: Tile, src: Tile, indexes: Tile | None) -> None:
+    """By index: dst.flat[indexes[r, c]] = src[r, c], the last one wins. By mask: src spread out, zeros between."""
+    source = src.reads(src.rows, src.cols)
+    if indexes is None:
+        _scatter_mask(site, dst, src)
+        return
+    out = dst.writes(dst.type.rows, dst.type.cols)
+    r, c, lost = _cells(indexes, src.rows, src.cols, dst)
+    if lost is not None:
+        out.poison()  # an unknown index may have hit any element
+        return
+    values, before, unset = out.get().copy(), out.bad(), source.bad()
+    values[r, c] = source.get()
+    bad = np.zeros(out.shape, np.bool_) if before is None else before
+    bad[r, c] = False if unset is None else unset
+    out.put(values)
+    out.mark(bad if bad.any() else None)
+
+
+def _scatter_mask(site: Site, dst: Tile, src: Tile) -> None:
+    source, out = src.reads(src.rows, src.cols), dst.writes(dst.rows, dst.cols)
+    columns = site.op.attrs.get("axis", "row") != "col"
+    kept = _kept(site, dst.cols if columns else dst.rows)
+    place = np.ix_(np.arange(src.rows), kept) if columns else np.ix_(kept, np.arange(src.cols))
+    if (len(place[0]), place[1].shape[1]) != source.shape:
+        raise ShapeError(f"{source.shape} elements to spread over {dst.rows} x {dst.cols}", Place(dst.name))
+    values, bad, unset = np.zeros(out.shape, dst.kind), np.zeros(out.shape, np.bool_), source.bad()
+    values[place] = source.get()
+    if unset is not None:
+        bad[place] = unset
+    out.put(values)
+    out.mark(bad if bad.any() else None)
+
+
+def _resolved(flat: Array, size: int, policy: str, name: str) -> tuple[Array, Array]:
+    """Indices after the out-of-bounds policy, and which of them take part. GlobalBoundsError under 'undefined'."""
+    inside = (flat >= 0) & (flat < size)
+    if policy == "clamp":
+        return np.clip(flat, 0, size - 1), np.ones(flat.shape, np.bool_)
+    if policy == "wrap":
+        return flat % size, np.ones(flat.shape, np.bool_)
+    if policy == "undefined" and not inside.all():
+        wrong = int(flat[~inside].flat[0])
+        raise GlobalBoundsError(f"index {wrong} of {size}", Place(name), "keep indices within the tensor")
+    return np.where(inside, flat, 0), inside
+
+
+def _tensor(mem: Tensor, site: Site, writes: bool) -> Array:
+    rows, cols = mem.extents()
+    window = mem.window(rows, cols, writes, site.machine.block[0], True)
+    return window if window.ndim == 2 else window.reshape(rows, cols)
+
+
+def _indices(site: Site, idx: Tile) -> Array:
+    view = idx.reads(idx.rows, idx.cols)
+    report_uninitialised(site, view, idx.name)
+    return view.get().astype(np.int64)
+
+
+@op("mgather", "dst mem idx scratch")
+def mgather(site: Site, dst: Tile, mem: Tensor, idx: Tile, scratch: Tile | None) -> None:
+    """`coalesce` row: row r of dst is tensor row idx[r]. elem: dst[r, c] is the tensor's flat element idx[r, c]."""
+    if scratch is not None:
+        scratch.clobber()
+    table, flat = _tensor(mem, site, False), _indices(site, idx)
+    policy = site.enum("gatherOob", "undefined")
+    if site.enum("coalesce", "row") == "row":
+        where, valid = _resolved(flat.reshape(-1)[: dst.rows], table.shape[0], policy, mem.name)
+        values = np.where(valid[:, None], table[where][:, : dst.cols], np.zeros((), dst.kind))
+    else:
+        where, valid = _resolved(flat[: dst.rows, : dst.cols], table.size, policy, mem.name)
+        values = np.where(valid, table.reshape(-1)[where], np.zeros((), dst.kind))
+    out = dst.writes(dst.rows, dst.cols)
+    out.put(values)
+    out.mark()
+
+
+@op("mscatter", "mem src idx")
+def mscatter(site: Site, mem: Tensor, src: Tile, idx: Tile) -> None:
+    """The reverse of MGATHER, in row-major order of src, optionally atomic."""
+    view = src.reads(src.rows, src.cols)
+    report_uninitialised(site, view, src.name)
+    rows, cols = mem.extents()
+    window = mem.window(rows, cols, True, site.machine.block[0], True)
+    table, flat = window.reshape(rows, cols).copy(), _indices(site, idx)
+    policy, by_row = site.enum("scatterOob", "undefined"), site.enum("coalesce", "row") == "row"
+    atomic = {"none": None, "add": np.add, "max": np.maximum, "min": np.minimum}[site.enum("scatterAtomicOp", "none")]
+    chosen = flat.reshape(-1)[: src.rows] if by_row else flat[: src.rows, : src.cols]
+    where, valid = _resolved(chosen, rows if by_row else rows * cols, policy, mem.name)
+    target = table[:, : src.cols] if by_row else table.reshape(-1)
+    if atomic is None:
+        target[where[valid]] = view.get()[valid]
+    else:
+        atomic.at(target, where[valid], view.get()[valid])
+    window[...] = table.reshape(window.shape)
