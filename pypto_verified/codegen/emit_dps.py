@@ -20,7 +20,8 @@ from pypto_verified.pto.rows import TABLE
 
 CMP_MODES = ("eq", "ne", "lt", "le", "gt", "ge")
 ROUND_MODES = ("NONE", "RINT", "ROUND", "FLOOR", "CEIL", "TRUNC", "ODD", "CAST_RINT")
-"""PTO names by PyPTO's mode number."""
+MASK_PATTERNS = ("P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111")
+"""PTO names by PyPTO's mode number; mask patterns count from 1."""
 
 AttrsOf = Callable[[Call], dict[str, AttrValue]]
 ScalarDType = Callable[[DType], DType]
@@ -98,6 +99,12 @@ def _upper(call: Call) -> dict[str, AttrValue]:
     return {"upperOrLower": int(bool(call.kwarg("upper", False)))}
 
 
+def _mask_pattern(call: Call) -> dict[str, AttrValue]:
+    pattern = call.kwarg("mask_pattern")
+    assert isinstance(pattern, int)
+    return {"maskPattern": EnumAttr("mask_pattern", MASK_PATTERNS[pattern - 1]), "axis": "row"}
+
+
 def _rounds(call: Call) -> dict[str, AttrValue]:
     rounds = call.kwarg("rounds")
     return {"rounds": rounds} if isinstance(rounds, int) else {}
@@ -171,6 +178,13 @@ _MOVES = (
     row("concat", "tconcat", "src0 src1"),
     row("transpose", "ttrans", "src - - tmp"),
     row("sort32", "tsort32", "src idx"),
+    row("mrgsort_format1", "tmrgsort", "srcs blockLen", scalar=_int32),
+    row("gather", "tgather", "src indices tmp"),
+    row("gather_mask", "tgather", "src", attrs=_mask_pattern),
+    row("gatherb", "tgatherb", "src offsets"),
+    row("scatter", "tscatter", "dst src indexes", inplace="dst"),
+    row("scatter_mask", "tscatter", "dst src", attrs=_mask_pattern, inplace="dst"),
+    row("tget_scale_addr", "tget_scale_addr", "dst src", inplace="dst"),
 )
 
 _MAKERS = (
@@ -207,10 +221,10 @@ def emit_row(kernel: Kernel, found: Row, var: Var, call: Call) -> None:
     args: dict[str, tuple[Value, ...]] = {}
     with kernel.at_call(call):
         for group, arg in zip(found.operands, call.args, strict=False):
-            if group != "-" and arg != NO_ARG:
+            if group not in ("-", "dst") and arg != NO_ARG:
                 args[group] = (_operand(kernel, kinds[group], arg, found.scalar(element)),)
         ordered = {o.name: args[o.name] for o in spec.ins if o.name in args}
-        kernel.emit(found.pto, {**ordered, "dst": (destination,)}, found.attrs(call))
+        kernel.emit(found.pto, {**ordered, spec.outs[0].name: (destination,)}, found.attrs(call))
 
 
 def _element_of(found: Row, call: Call, result: TileType) -> DType:

@@ -66,6 +66,7 @@ def emit_tensor_read(kernel: Kernel, var: Var, call: Call) -> None:
     tensor = kernel.tensor(call.args[0])
     assert isinstance(var.type, IrScalar)
     with kernel.at_call(call):
+        kernel.view_of(tensor)
         offset = _tensor_offset(kernel, tensor.type, items(call.args[1], kernel.span))
         args = {"ptr": (tensor.pointer,), "offset": (offset,)}
         op = kernel.builder.emit("pto.load_scalar", args, None, ScalarType(tensor.type.dtype), var.name)
@@ -76,6 +77,7 @@ def emit_tensor_write(kernel: Kernel, var: Var | None, call: Call) -> None:
     """`tensor.write(tensor, indices, value)` -> store_scalar."""
     tensor = kernel.tensor(call.args[0])
     with kernel.at_call(call):
+        kernel.view_of(tensor)
         offset = _tensor_offset(kernel, tensor.type, items(call.args[1], kernel.span))
         value = kernel.element(call.args[2], tensor.type.dtype)
         kernel.emit("pto.store_scalar", {"value": (value,), "ptr": (tensor.pointer,), "offset": (offset,)})

@@ -16,6 +16,16 @@ from pypto_verified.codegen.emit_memory import (
     emit_tile_read,
     emit_tile_write,
 )
+from pypto_verified.codegen.emit_sync import (
+    emit_barrier,
+    emit_flag,
+    emit_free,
+    emit_import,
+    emit_initialize,
+    emit_pop,
+    emit_push,
+    emit_reserve,
+)
 from pypto_verified.codegen.emit_views import (
     emit_assemble,
     emit_create,
@@ -48,6 +58,10 @@ CUSTOM: dict[str, WithResult] = {
     "tile.get_block_idx": emit_block_identity,
     "tile.get_block_num": emit_block_identity,
     "tile.get_subblock_idx": emit_block_identity,
+    "tile.tpop_from_aic": emit_pop,
+    "tile.tpop_from_aiv": emit_pop,
+    "system.reserve_buffer": emit_reserve,
+    "system.import_peer_buffer": emit_import,
 }
 """Ops whose result must be bound to a variable."""
 
@@ -55,6 +69,17 @@ EFFECTS: dict[str, Effect] = {
     "tile.store": emit_store,
     "tile.write": emit_tile_write,
     "tensor.write": emit_tensor_write,
+    "tile.tpush_to_aiv": emit_push,
+    "tile.tpush_to_aic": emit_push,
+    "system.tfree_to_aic": emit_free,
+    "system.tfree_to_aiv": emit_free,
+    "system.aic_initialize_pipe": emit_initialize,
+    "system.aiv_initialize_pipe": emit_initialize,
+    "system.bar_v": emit_barrier,
+    "system.bar_m": emit_barrier,
+    "system.bar_all": emit_barrier,
+    "system.sync_src": emit_flag,
+    "system.sync_dst": emit_flag,
 }
 """Ops made for their effect; the updated operand may be bound again."""
 
@@ -68,9 +93,10 @@ REFUSED: dict[str, str] = {
         "batch_matmul", "batch_matmul_acc", "aiv_shard", "aic_gather", "scatter_update", "sin", "cos")},
     "tile.expands": "the real compiler has no code for it either; use tile.full",
     **{f"tile.{op}": _LATER for op in (
-        "gather", "gatherb", "gather_mask", "gather_compare", "scatter", "scatter_mask", "mgather", "mscatter",
-        "mrgsort_format1", "mrgsort_format2", "tget_scale_addr",
-        "tpush_to_aiv", "tpush_to_aic", "tpop_from_aic", "tpop_from_aiv")},
+        "gather_compare", "mgather", "mscatter", "mrgsort_format2")},
+    **{f"system.{op}": _LATER for op in (
+        "sync_set", "sync_wait", "set_ffts", "syncall", "fence", "cacheinvalid", "available_cluster_count",
+        "available_aiv_count", "task_invalid", "task_dummy", "task_is_valid")},
 }
 """Ops that are named but not generated, with the reason."""
 

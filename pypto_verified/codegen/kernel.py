@@ -62,7 +62,11 @@ HIDDEN = ("block_idx", "block_num", "subblock_idx")
 
 @dataclass(slots=True)
 class Kernel:
-    """One function being generated. Emitters read operands through it and bind results to it."""
+    """One function being generated. Emitters read operands through it and bind results to it.
+
+    `tiles`, `tensors`, `values` bind IR names; `hidden` the block identity arguments in use; `slots` the attributes of
+    the pop that made a tile; `allocated` the handles that live in this block, for when there are no addresses.
+    """
 
     function: Function
     target: str
@@ -73,6 +77,7 @@ class Kernel:
     tensors: dict[str, Tensor] = field(default_factory=dict)
     values: dict[str, Value] = field(default_factory=dict)
     hidden: dict[str, Value] = field(default_factory=dict)
+    slots: dict[str, dict[str, AttrValue]] = field(default_factory=dict)
     allocated: dict[tuple[str, object, TileBufType], Handle] = field(default_factory=dict)
     depth: int = 0
     span: Span = field(default_factory=Span)
@@ -303,4 +308,3 @@ def items(expr: Expr, span: Span) -> tuple[Expr, ...]:
 
 def _named(expr: Expr) -> str:
     return f"'{expr.name}'" if isinstance(expr, Var) else "this operand"
-

@@ -4,18 +4,21 @@ types) outs(operand : type)`, attributes inside `ins` before the types or after 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
 from pypto_verified.codegen.emit_dps import ROUND_MODES, ROWS
 from pypto_verified.codegen.emit_ops import CUSTOM, EFFECTS, NOTHING, REFUSED
-from pypto_verified.dtypes import BOOL, FP16, FP32, INDEX, INT16, INT32, UINT8
+from pypto_verified.dtypes import BOOL, DTYPES, FP16, FP32, INDEX, INT16, INT32, UINT8
 from pypto_verified.errors import NotModelled
 from pypto_verified.ir.expr import Attr, Call, Const, Expr, Var
 from pypto_verified.ir.stmt import Assign
-from pypto_verified.ir.types import TileType
-from pypto_verified.layouts import Pad, Space
+from pypto_verified.ir.types import TileType, TileView
+from pypto_verified.layouts import BLayout, Pad, SLayout, Space
 from tests.codegen.build import buf, kernel, last_op, let, nums, scalar, tile
+
+E4M3, E8M0 = DTYPES["FP8E4M3FN"], DTYPES["FP8E8M0"]
 
 F = buf("vec", "f32", 16, 64)
 H = buf("vec", "f16", 16, 64)
@@ -40,6 +43,7 @@ TYPES: dict[str, TileType] = {
     **{n: tile(16, 64, at=i * 4096) for i, n in enumerate("abct")},
     **{n: tile(16, 64, INT32, at=i * 4096) for i, n in enumerate(("i", "j", "it"))},
     **{n: tile(16, 64, INT16, at=i * 2048) for i, n in enumerate(("s", "u", "st"))},
+    "r0": tile(16, 64, at=65536),
     "h": tile(16, 64, FP16), "m": tile(16, 32, UINT8), "col": tile(16, 1, col_major=True, at=16384),
     "row": tile(1, 64, at=20480), "mat": tile(32, 64, FP16, Space.MAT), "left": tile(32, 64, FP16, Space.LEFT),
     "right": tile(64, 32, FP16, Space.RIGHT), "acc": tile(32, 32, FP32, Space.ACC),
@@ -148,6 +152,15 @@ GOLDEN: list[tuple[str, Sequence[str | Expr], str, Mapping[str, Attr], str]] = [
     ("concat", ["a", "b"], "F", {}, f"pto.tconcat ins(%a, %b : {F}, {F}) outs(%r : {F})"),
     ("transpose", ["a", Const(0), Const(1), "t"], "TALL", {}, f"pto.ttrans ins(%a, %t : {F}, {F}) outs(%r : {TALL})"),
     ("sort32", ["a", "i"], "F", {}, f"pto.tsort32 ins(%a, %i : {F}, {I}) outs(%r : {F})"),
+    ("mrgsort_format1", ["a", Const(64, INT32)], "F", {}, f"pto.tmrgsort ins(%a, %c64_i32 : {F}, i32) outs(%r : {F})"),
+    ("gather", ["a", "i", "it"], "F", {}, f"pto.tgather ins(%a, %i, %it : {F}, {I}, {I}) outs(%r : {F})"),
+    ("gather_mask", ["a"], "F", {"mask_pattern": 1},
+     f'pto.tgather ins(%a, {{maskPattern = #pto.mask_pattern<P0101>}} : {F}, "row") outs(%r : {F})'),
+    ("gatherb", ["a", "i"], "F", {}, f"pto.tgatherb ins(%a, %i : {F}, {I}) outs(%r : {F})"),
+    # the destination is the first operand's own tile
+    ("scatter", ["r0", "b", "i"], "F", {}, f"pto.tscatter ins(%b, %i : {F}, {I}) outs(%r0 : {F})"),
+    ("scatter_mask", ["r0", "b"], "F", {"mask_pattern": 7},
+     f'pto.tscatter ins(%b, {{maskPattern = #pto.mask_pattern<P1111>}} : {F}, "row") outs(%r0 : {F})'),
     ("full", [nums(16, 64), TWO], "F", {}, f"pto.texpands ins(%cst : f32) outs(%r : {F})"),
     ("ci", [Const(5, INT32), nums(16, 64)], "I", {"descending": True},
      f"pto.tci ins(%c5_i32 : i32) outs(%r : {I}) {{descending = true}}"),
@@ -176,6 +189,48 @@ def test_one_line_an_op(
     op: str, operands: Sequence[str | Expr], result: str, keywords: Mapping[str, Attr], line: str
 ) -> None:
     assert line_of(op, operands, result, **keywords) == line
+
+
+def _mx_tile(name: str, type_: TileType, layout: BLayout, boxes: SLayout) -> Var:
+    return Var(name, replace(type_, view=TileView((), layout, boxes, 32)))
+
+
+A8, B8 = Var("a", tile(16, 64, E4M3, Space.LEFT)), Var("b", tile(64, 32, E4M3, Space.RIGHT))
+SA = _mx_tile("sa", tile(16, 2, E8M0, Space.SCALING), BLayout.ROW, SLayout.ROW)
+SB = _mx_tile("sb", tile(2, 32, E8M0, Space.SCALING), BLayout.COL, SLayout.COL)
+MX_ACC, MX_BIAS = Var("c", tile(16, 32, FP32, Space.ACC)), Var("bias", tile(1, 32, FP32, Space.BIAS))
+MX = ", ".join((
+    buf("left", "f8E4M3FN", 16, 64, blayout="col_major", slayout="row_major"),
+    buf("scaling", "!pto.f8E8M0", 16, 2, slayout="row_major", fractal=32),
+    buf("right", "f8E4M3FN", 64, 32, slayout="col_major"),
+    buf("scaling", "!pto.f8E8M0", 2, 32, blayout="col_major", slayout="col_major", fractal=32),
+))
+MX_C = buf("acc", "f32", 16, 32, blayout="col_major", slayout="row_major", fractal=1024)
+
+
+@pytest.mark.requirement("CG-01", "CG-15")
+@pytest.mark.parametrize(
+    ("op", "operands", "line"),
+    [
+        ("matmul_mx", [A8, SA, B8, SB], f"pto.tmatmul.mx ins(%a, %sa, %b, %sb : {MX}) outs(%r : {MX_C})"),
+        ("matmul_mx_acc", [MX_ACC, A8, SA, B8, SB],
+         f"pto.tmatmul.mx.acc ins(%c, %a, %sa, %b, %sb : {MX_C}, {MX}) outs(%c : {MX_C})"),
+        ("matmul_mx_bias", [A8, SA, B8, SB, MX_BIAS],
+         f"pto.tmatmul.mx.bias ins(%a, %sa, %b, %sb, %bias : {MX}, {buf('bias', 'f32', 1, 32)}) outs(%r : {MX_C})"),
+    ],
+)
+def test_scaled_matmul(op: str, operands: list[Var], line: str) -> None:
+    made = [let(v, "tile.create", nums(1, 1)) for v in operands]
+    body = [*made, let(Var("r", MX_ACC.type), f"tile.{op}", *operands)]
+    assert last_op(kernel(body), a5=True) == line
+
+
+@pytest.mark.requirement("CG-01")
+def test_scale_address() -> None:
+    body = [let(v, "tile.create", nums(1, 1)) for v in (SA, A8)]
+    body.append(let(Var("r", SA.type), "tile.tget_scale_addr", SA, A8))
+    left, scale = MX.split(", !pto.tile_buf")[0], "!pto.tile_buf" + MX.split(", !pto.tile_buf")[1]
+    assert last_op(kernel(body), a5=True) == f"pto.tget_scale_addr ins(%a : {left}) outs(%sa : {scale})"
 
 
 @pytest.mark.requirement("CG-01")
@@ -231,7 +286,7 @@ def test_column_sum_with_scratch_is_the_tree_form() -> None:
 @pytest.mark.requirement("CG-09")
 def test_every_row_is_golden_or_tested_by_name() -> None:
     elsewhere = {"tile.cast", "tile.ands", "tile.ors", "tile.xors", "tile.shls", "tile.shrs",
-                 "tile.matmul_mx", "tile.matmul_mx_acc", "tile.matmul_mx_bias"}
+                 "tile.matmul_mx", "tile.matmul_mx_acc", "tile.matmul_mx_bias", "tile.tget_scale_addr"}
     assert set(ROWS) == {f"tile.{g[0]}" for g in GOLDEN} - {"tile.matmul_acc"} | elsewhere
 
 

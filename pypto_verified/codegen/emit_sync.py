@@ -1,0 +1,129 @@
+"""Cross-core FIFOs, flags and barriers that the author wrote by hand. They are transcribed: codegen adds none."""
+
+from __future__ import annotations
+
+from pypto_verified.codegen.errors import not_modelled, refuse
+from pypto_verified.codegen.kernel import Handle, Kernel
+from pypto_verified.codegen.types import static_dim, tile_buf_type
+from pypto_verified.dtypes import INT32
+from pypto_verified.ir.expr import Call, Var
+from pypto_verified.ir.stmt import FunctionKind
+from pypto_verified.pto.module import AttrValue, EnumAttr, Symbol, Value
+from pypto_verified.pto.types import PtrType, ScalarType
+
+GM_RING = "__gm_pipe_buffer"
+"""Name of the parameter that backs the FIFOs of a2a3 in global memory."""
+
+_PIPE_KEYWORDS = ("id", "dir_mask", "slot_size", "slot_num", "local_slot_num")
+
+
+def emit_push(kernel: Kernel, var: Var | None, call: Call) -> None:
+    """`tile.tpush_to_aiv/aic(tile)`."""
+    with kernel.at_call(call):
+        kernel.emit(f"pto.{call.op.removeprefix('tile.')}", {"tile": (kernel.tile(call.args[0]),)}, _slot(call))
+
+
+def emit_pop(kernel: Kernel, var: Var, call: Call) -> None:
+    """`tile.tpop_from_aic/aiv()`: the slot is the tile. A partly valid slot gives its extents as operands."""
+    tile = kernel.tile_type(var)
+    args: dict[str, tuple[Value, ...]] = {}
+    if any(static_dim(v) != s for v, s in zip(tile.valid_shape, tile.shape, strict=True)):
+        rows, cols = kernel.indices(tile.valid_shape)
+        args = {"valid_row": (rows,), "valid_col": (cols,)}
+    attrs = _slot(call)
+    with kernel.at_call(call):
+        op = kernel.builder.emit(f"pto.{call.op.removeprefix('tile.')}", args, attrs, tile_buf_type(tile), var.name)
+    kernel.tiles[var.name] = Handle(op.result, "alloc", tile.valid_shape, kernel.depth)
+    kernel.slots[op.result.name] = attrs
+
+
+def emit_free(kernel: Kernel, var: Var | None, call: Call) -> None:
+    """`system.tfree_to_aic/aiv(tile)`: gives the slot of a popped tile back, with the split and id of its pop."""
+    with kernel.at_call(call):
+        handle = kernel.handle(call.args[0])
+        if handle.value.name not in kernel.slots:
+            refuse(f"'{handle.value.name}' was not popped from a pipe", kernel.span, "free the tile that tpop returned")
+        kernel.emit(f"pto.tfree_from_{call.op[-3:]}", {}, dict(kernel.slots[handle.value.name]))
+
+
+def _slot(call: Call) -> dict[str, AttrValue]:
+    attrs: dict[str, AttrValue] = {}
+    if (pipe := call.kwarg("id")) is not None:
+        assert isinstance(pipe, int)
+        attrs["id"] = pipe
+    split = call.kwarg("split", 0)
+    attrs["split"] = split if isinstance(split, int) else 0
+    return attrs
+
+
+def emit_initialize(kernel: Kernel, var: Var | None, call: Call) -> None:
+    """`system.aic/aiv_initialize_pipe(c2v_buf, v2c_buf)`."""
+    attrs: dict[str, AttrValue] = {}
+    for name in _PIPE_KEYWORDS:
+        if isinstance(value := call.kwarg(name), int):
+            attrs[name] = value
+    args: dict[str, tuple[Value, ...]] = {}
+    ring = kernel.tensors.get(GM_RING)
+    if kernel.target == "a2a3":
+        if ring is None or not isinstance(ring.pointer.type, PtrType):
+            not_modelled("a FIFO on a2a3 without its ring in global memory", kernel.span,
+                         f"add a tensor parameter {GM_RING}, or target a5")
+        args["gm_slot_buffer"] = (ring.pointer,)
+    with kernel.at_call(call):
+        args["c2v_consumer_buf"] = (kernel.scalar(call.args[0], INT32),)
+        args["v2c_consumer_buf"] = (kernel.scalar(call.args[1], INT32),)
+        kernel.emit(f"pto.{call.op.removeprefix('system.')}", args, attrs)
+
+
+def emit_reserve(kernel: Kernel, var: Var, call: Call) -> None:
+    """`system.reserve_buffer()`: with baked addresses its base must be known, without the assembler places it."""
+    base = call.kwarg("base")
+    space = "mat" if kernel.function.kind is FunctionKind.AIC else "vec"
+    attrs: dict[str, AttrValue] = {
+        "name": str(call.kwarg("name")), "size": _number(call, "size"), "location": EnumAttr("address_space", space),
+        "auto": not kernel.addresses,
+    }
+    if kernel.addresses:
+        if not isinstance(base, int) or base < 0:
+            not_modelled("placing a reserved buffer", kernel.span, "give reserve_buffer its base address")
+        attrs["base"] = base
+    _address(kernel, var, call, "pto.reserve_buffer", attrs)
+
+
+def emit_import(kernel: Kernel, var: Var, call: Call) -> None:
+    """`system.import_peer_buffer()`."""
+    attrs: dict[str, AttrValue] = {"name": str(call.kwarg("name")), "peer_func": Symbol(str(call.kwarg("peer_func")))}
+    _address(kernel, var, call, "pto.import_reserved_buffer", attrs)
+
+
+def _address(kernel: Kernel, var: Var, call: Call, name: str, attrs: dict[str, AttrValue]) -> None:
+    with kernel.at_call(call):
+        kernel.values[var.name] = kernel.builder.emit(name, {}, attrs, ScalarType(INT32), var.name).result
+
+
+def emit_barrier(kernel: Kernel, var: Var | None, call: Call) -> None:
+    """`system.bar_v/bar_m/bar_all`."""
+    pipe = f"PIPE_{call.op.removeprefix('system.bar_').upper()}"
+    with kernel.at_call(call):
+        kernel.emit("pto.barrier", {}, {"pipe": EnumAttr("pipe", pipe)})
+
+
+def emit_flag(kernel: Kernel, var: Var | None, call: Call) -> None:
+    """`system.sync_src/sync_dst` -> set_flag/wait_flag."""
+    attrs: dict[str, AttrValue] = {
+        "src_pipe": EnumAttr("pipe", _pipe(call, "set_pipe")), "dst_pipe": EnumAttr("pipe", _pipe(call, "wait_pipe")),
+        "event_id": EnumAttr("event", f"EVENT_ID{_number(call, 'event_id')}"),
+    }
+    with kernel.at_call(call):
+        kernel.emit("pto.set_flag" if call.op == "system.sync_src" else "pto.wait_flag", {}, attrs)
+
+
+def _pipe(call: Call, keyword: str) -> str:
+    word = str(call.kwarg(keyword))
+    return word if word.startswith("PIPE_") else f"PIPE_{word}"
+
+
+def _number(call: Call, keyword: str) -> int:
+    value = call.kwarg(keyword)
+    assert isinstance(value, int)
+    return value
