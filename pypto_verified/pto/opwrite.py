@@ -21,8 +21,8 @@ from pypto_verified.pto.module import AttrValue, Op, Value
 from pypto_verified.pto.spec import Operand, OpRow
 from pypto_verified.pto.typetext import type_text
 
-_NO_BLANK_AFTER = frozenset("([")
-_NO_BLANK_BEFORE = frozenset(")],")
+_NO_BLANK_AFTER = frozenset("([{")
+_NO_BLANK_BEFORE = frozenset(")]},")
 
 
 class OpWriter:
