@@ -13,6 +13,7 @@ from pypto_verified.passes.context import PassContext, Planner, at
 from pypto_verified.passes.dims import show
 from pypto_verified.passes.interference import Interference, interference
 from pypto_verified.passes.rebase import map_memrefs
+from pypto_verified.passes.reserved_buffers import Reserved, reserved_buffers, with_bases
 
 
 def allocate_memory_addr(function: Function, ctx: PassContext) -> Function:
@@ -22,21 +23,24 @@ def allocate_memory_addr(function: Function, ctx: PassContext) -> Function:
     those it interferes with, largest first.
 
     Alignment and capacity are the target's (MP-07). A buffer with several slots gets one region; its MemRef keeps the
-    slot index and `offset` is the region's start. Addresses pinned by the author are kept. Runs for PYPTO and DSA_RP.
+    slot index and `offset` is the region's start. Addresses pinned by the author are kept. Buffers reserved for
+    cross-core pipes come first (MP-03). Runs for PYPTO and DSA_RP.
     Raises PassError at the first tile that does not fit; the message lists the tiles live at the fullest point.
     """
     table = buffer_table(function)
     graph = interference(function, ctx.target, copies_may_share=False)
-    shared = ctx.planner is Planner.DSA_RP
-    order = sorted(table.values(), key=lambda b: (b.address is None, -b.total if shared else 0))
+    may_share = ctx.planner is Planner.DSA_RP
+    pipes = reserved_buffers(function)
+    reserved = _place_reserved(pipes, ctx)
+    order = sorted(table.values(), key=lambda b: (b.address is None, -b.total if may_share else 0))
     placed: dict[str, int] = {}
     for buffer in (b for b in order if not b.slot):
-        rivals = [
-            (placed[o.base], placed[o.base] + o.total) for o in table.values()
-            if o.base in placed and o.space is buffer.space
-            and not (shared and not buffer.fixed and not o.fixed and not graph.conflict(buffer.base, o.base))
-        ]
-        address = buffer.address if buffer.address is not None else _lowest(buffer, rivals, ctx)
+        rivals = [(reserved[r.name], reserved[r.name] + r.size) for r in pipes if r.space is buffer.space]
+        for other in (table[base] for base in placed if table[base].space is buffer.space):
+            free = may_share and not buffer.fixed and not other.fixed and not graph.conflict(buffer.base, other.base)
+            if not free:
+                rivals.append((placed[other.base], placed[other.base] + other.total))
+        address = buffer.address if buffer.address is not None else _lowest(buffer.space, buffer.total, rivals, ctx)
         if address + buffer.total > ctx.target.capacity(buffer.space):
             raise _overflow(buffer, table, graph, ctx)
         placed[buffer.base] = address
@@ -44,18 +48,32 @@ def allocate_memory_addr(function: Function, ctx: PassContext) -> Function:
     def addressed(m: MemRef, t: TileType) -> MemRef:
         return replace(m, offset=placed[m.base]) if m.base in placed else m
 
-    return map_memrefs(function, ctx, addressed)
+    return map_memrefs(with_bases(function, ctx, reserved), ctx, addressed)
 
 
-def _lowest(buffer: Buffer, rivals: list[tuple[int, int]], ctx: PassContext) -> int:
-    """The lowest aligned address where the buffer overlaps no rival range."""
-    align = ctx.target.alignment(buffer.space)
+def _lowest(space: Space, size: int, rivals: list[tuple[int, int]], ctx: PassContext) -> int:
+    """The lowest aligned address of `space` where `size` bytes overlap no rival range."""
+    align = ctx.target.alignment(space)
     address = 0
     for start, end in sorted(rivals):
-        if address + buffer.total <= start:
+        if address + size <= start:
             break
         address = max(address, -(-end // align) * align)
     return address
+
+
+def _place_reserved(pipes: list[Reserved], ctx: PassContext) -> dict[str, int]:
+    """Addresses by name: the author's, else the lowest free one."""
+    placed: dict[str, int] = {}
+    for r in sorted(pipes, key=lambda r: r.address is None):
+        rivals = [(placed[o.name], placed[o.name] + o.size) for o in pipes if o.name in placed and o.space is r.space]
+        placed[r.name] = r.address if r.address is not None else _lowest(r.space, r.size, rivals, ctx)
+        if placed[r.name] + r.size > ctx.target.capacity(r.space):
+            raise PassError(
+                f"reserved buffer '{r.name}' of {r.size} bytes does not fit into {r.space.value}, which has "
+                f"{ctx.target.capacity(r.space)}", at(r.span), help="reserve fewer or smaller slots",
+            )
+    return placed
 
 
 def _overflow(buffer: Buffer, table: dict[str, Buffer], graph: Interference, ctx: PassContext) -> PassError:

@@ -55,6 +55,14 @@ class Names:
         self._taken.add(name)
         return name
 
+    def numbered(self, prefix: str) -> str:
+        """`prefix_0`, `prefix_1`, ...: the first that is free; the name is taken from then on."""
+        k = 0
+        while f"{prefix}_{k}" in self._taken:
+            k += 1
+        self._taken.add(f"{prefix}_{k}")
+        return f"{prefix}_{k}"
+
 
 def defined_names(body: Iterable[Stmt]) -> dict[str, None]:
     """Names that a block defines at any depth, in first-seen order."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pypto_verified.ir.expr import Call, Expr, Var
-from pypto_verified.ir.stmt import Function, If, Stmt
+from pypto_verified.ir.stmt import Assign, Function, If, Stmt
 from pypto_verified.ir.types import MemRef, TileType, Type
+from pypto_verified.ir.walk import walk_stmts
 from pypto_verified.passes.buffer_table import SLOT_PREFIX
-from pypto_verified.passes.buffers import POP_OPS, is_fixed, shared_operand, tile_bytes
-from pypto_verified.passes.context import PassContext
+from pypto_verified.passes.buffers import POP_OPS, shared_operand, tile_bytes
+from pypto_verified.passes.context import Names, PassContext
 from pypto_verified.passes.rewrite import Rewriter
 
 
@@ -18,7 +19,8 @@ def init_memref(function: Function, ctx: PassContext) -> Function:
 
     Views and ops that work in place share the buffer of their operand. Carried variables and results of branches get a
     buffer of their own: MaterializeSemanticAliases joins it with the values that flow into it, or copies. A buffer that
-    the author declared (`pl.MemRef`) is kept. A popped tile lives in its pipe's slot (`slot_<n>`), not placed by us.
+    the author declared (`pl.MemRef`) is kept; its `size` becomes the distance of its slots (MP-06). A popped tile lives
+    in its pipe's slot (`slot_<n>`), which no planner places.
     Requires: SSA, spaces, effective views, nothing read after it was overwritten. Produces: a MemRef on every tile.
     """
     return _Pass(function, ctx).run()
@@ -27,14 +29,15 @@ def init_memref(function: Function, ctx: PassContext) -> Function:
 class _Pass(Rewriter):
     def __init__(self, function: Function, ctx: PassContext) -> None:
         super().__init__(function, ctx)
-        self.count = 0
+        self.buffers = Names(self._declared())
+        self.strides = self._declared()
 
     def retype(self, var: Var, value: Expr) -> Type:
         t = super().retype(var, value)
         if not isinstance(t, TileType):
             return t
-        if t.memref is not None and is_fixed(t.memref):
-            return t
+        if t.memref is not None:
+            return replace(t, memref=replace(t.memref, size=self.strides[t.memref.base]))
         source = value if isinstance(value, Var) else None
         if isinstance(value, Call):
             position = shared_operand(value)
@@ -51,8 +54,21 @@ class _Pass(Rewriter):
         return replace(t, memref=MemRef(self._fresh(f"mem_{t.space.value}"), None, tile_bytes(t)))
 
     def _fresh(self, prefix: str) -> str:
-        self.count += 1
-        return f"{prefix}_{self.count - 1}"
+        return self.buffers.numbered(prefix)
+
+    def _declared(self) -> dict[str, int]:
+        """The bytes of one slot of each buffer that the author declared: as declared, with room for each of its tiles."""
+        found: dict[str, int] = {}
+        for s in walk_stmts(self.function.body):
+            if isinstance(s, Assign) and isinstance(s.var.type, TileType) and s.var.type.memref is not None:
+                m, align = s.var.type.memref, self._alignment(s.var.type)
+                size = max(m.size // m.slots, tile_bytes(s.var.type), found.get(m.base, 0))
+                found[m.base] = -(-size // align) * align
+        return found
+
+    def _alignment(self, t: TileType) -> int:
+        assert t.space is not None, "spaces are inferred before storage is given"
+        return self.ctx.target.alignment(t.space)
 
     def carried_type(self, var: Var, init: Expr) -> Type:
         t = super().carried_type(var, init)

@@ -1,10 +1,10 @@
 """Two meanings of a kernel as a list of stores, to compare a function before and after the passes.
 
-`meaning` runs IR with plain variables: a value is a term that says how it was computed, and no memory exists. `placed` runs
-lowered IR on byte arrays: every tile is read from and written to the bytes of its MemRef, so that two tiles that share
-bytes while both are needed give a wrong term. An op is taken at its worst: it overwrites its scratch before it reads and
-after it wrote, and where its declaration forbids result and operand to share bytes, it destroys the result's bytes
-before it reads that operand.
+`meaning` runs IR with plain variables: a value is a term that says how it was computed, and no memory exists. `placed`
+runs lowered IR on byte arrays: every tile is read from and written to the bytes of its MemRef, so that two tiles that
+share bytes while both are needed give a wrong term. An op is taken at its worst: it overwrites its scratch before it
+reads and after it wrote, and where its declaration forbids result and operand to share bytes, it destroys the result's
+bytes before it reads that operand.
 """
 
 from __future__ import annotations

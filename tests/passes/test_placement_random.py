@@ -9,7 +9,17 @@ from pypto_verified.dtypes import BOOL, FP32, INDEX
 from pypto_verified.ir.expr import Binary, BinaryOp, Const, Expr, MakeTuple, Span, Var
 from pypto_verified.ir.printer import print_function
 from pypto_verified.ir.stmt import (
-    Assign, Break, Continue, Direction, For, Function, FunctionKind, If, Param, Return, Stmt,
+    Assign,
+    Break,
+    Continue,
+    Direction,
+    For,
+    Function,
+    FunctionKind,
+    If,
+    Param,
+    Return,
+    Stmt,
 )
 from pypto_verified.ir.types import ScalarType, TensorType, TileType
 from pypto_verified.ops.build import make_call
