@@ -122,8 +122,7 @@ class _Comparison:
             case Var(), Var():
                 self.require(self.variables.same(a.name, b.name), "variable", a.name, b.name)
             case Const(), Const():
-                same = a.dtype == b.dtype and (a.value == b.value or repr(a.value) == repr(b.value))
-                self.require(same, "constant", a, b)
+                self.require(a.dtype == b.dtype and _same_value(a.value, b.value), "constant", a, b)
             case Binary(), Binary():
                 self.require((a.op, a.dtype) == (b.op, b.dtype), "operator", (a.op, a.dtype), (b.op, b.dtype))
                 self.exprs((a.lhs, a.rhs), (b.lhs, b.rhs))
@@ -192,6 +191,11 @@ class _Comparison:
                 self.require(x == y, what, x, y)
             else:
                 self.expr(x, y)
+
+
+def _same_value(a: int | float, b: int | float) -> bool:
+    """Floats by their text: 0.0 is not -0.0, NaN is NaN."""
+    return repr(a) == repr(b) if isinstance(a, float) or isinstance(b, float) else a == b
 
 
 def _given(call: Call) -> dict[str, Attr]:
