@@ -23,6 +23,9 @@ T = TypeVar("T")
 Given: TypeAlias = Mapping[str, T] | Mapping[int, T]
 """Arguments by name or by position."""
 
+LAUNCH_ARGUMENTS = {"__pypto_spmd_block_idx": 0, "__pypto_spmd_block_num": 1, "__pypto_spmd_subblock_idx": 2}
+"""Arguments that PyPTO adds and its runtime fills in: positions in (block index, block count, lane)."""
+
 
 @dataclass(slots=True)
 class Outcome:
@@ -107,6 +110,8 @@ def _bind(
     env = program.registers.copy()
     arrays: dict[str, Array] = {}
     for position, (value, cell) in enumerate(zip(program.func.args, program.arguments, strict=True)):
+        if value.name in LAUNCH_ARGUMENTS:
+            continue
         if not isinstance(value.type, PtrType):
             env[cell] = _argument(scalars, value.name, position)
             continue
@@ -127,6 +132,9 @@ def _launch(
 ) -> list[SimError]:
     program.machine.start(block, lane, trace)
     program.budget = max_steps
+    for argument, cell in zip(program.func.args, program.arguments, strict=True):
+        if argument.name in LAUNCH_ARGUMENTS:
+            env[cell] = (*block, lane[0])[LAUNCH_ARGUMENTS[argument.name]]
     with np.errstate(all="ignore"):
         try:
             for step in program.steps:
