@@ -197,7 +197,7 @@ def main(arguments: list[str]) -> int:
             print(f"{r.kernel} {r.target}: {what}: {why or 'UNEXPLAINED: ' + detail}")
     for r in refused:
         print(f"{r.kernel} {r.target}: {r.outcome}")
-    print(f"{len(results)} compared: {len(same)} agree, {len(differing)} differ, {len(refused)} are not compiled by us; "
+    print(f"{len(results)} compared: {len(same)} agree, {len(differing)} differ, {len(refused)} are not compiled; "
           f"{unexplained} differences without explanation")
     return 1 if unexplained else 0
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pypto_verified.codegen.function import generate_function
 from pypto_verified.ir.stmt import Function
 from pypto_verified.pto.module import Module
+from pypto_verified.pto.writer import write
 from pypto_verified.targets import Target
 
 __all__ = ["generate", "generate_text"]
@@ -28,6 +29,4 @@ def generate_text(
     functions: Sequence[Function], target: Target, emit_source_loc: bool = True, emit_tile_addr: bool = True
 ) -> str:
     """`generate`, printed."""
-    from pypto_verified.pto.writer import write
-
     return write(generate(functions, target, emit_source_loc, emit_tile_addr), locs=emit_source_loc)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pypto_verified.codegen.emit_dps import in_place
 from pypto_verified.codegen.errors import not_modelled, refuse
-from pypto_verified.codegen.kernel import Kernel, items, tensor_layout
+from pypto_verified.codegen.kernel import Kernel, items
+from pypto_verified.codegen.tensors import tensor_layout
 from pypto_verified.codegen.types import effective_view, static_dim
 from pypto_verified.dtypes import INDEX
 from pypto_verified.ir.expr import NO_ARG, Binary, BinaryOp, Call, Const, Expr, Var

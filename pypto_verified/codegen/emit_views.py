@@ -86,7 +86,7 @@ def emit_assemble(kernel: Kernel, var: Var, call: Call) -> None:
     merged = mine is not None and theirs is not None and (mine.base, mine.offset) == (theirs.base, theirs.offset)
     piece = kernel.tile_type(source)
     to_mat = piece.space is Space.ACC and result.space is Space.MAT
-    whole = piece.shape == result.shape and all(static_dim(o) == 0 for o in offsets)
+    whole = piece.shape == result.shape == piece.valid_shape and all(static_dim(o) == 0 for o in offsets)
     destination = in_place(kernel, var, target) if merged else kernel.alloc(var)
     handle = kernel.tiles[var.name]
     with kernel.at_call(call):
@@ -111,7 +111,7 @@ def emit_assemble(kernel: Kernel, var: Var, call: Call) -> None:
 
 def emit_reshape(kernel: Kernel, var: Var, call: Call) -> None:
     """`tile.reshape`, `transpose_view`, `reinterpret_view`: the same bytes under another type. With baked addresses
-    that is a second alloc at the address, without it is `pto.treshape` (CG-07)."""
+    that is a second alloc at the address, without (and on a popped slot) it is `pto.treshape` (CG-07)."""
     with kernel.at_call(call):
         source = kernel.handle(call.args[0])
     if source.made_by == "subview" and source.type.rows != 1:
@@ -119,10 +119,10 @@ def emit_reshape(kernel: Kernel, var: Var, call: Call) -> None:
             f"'{var.name}' relabels a slice, whose rows are not adjacent in memory", kernel.span,
             "copy the slice into a tile of its own first (tile.move), or reshape before slicing",
         )
-    if kernel.addresses:
+    tile = kernel.tile_type(var)
+    if kernel.addresses and tile.memref is not None and tile.memref.offset is not None:
         kernel.alloc(var)
         return
-    tile = kernel.tile_type(var)
     rows, cols = (static_dim(d) for d in tile.valid_shape)
     if rows is None or cols is None:
         refuse(f"'{var.name}' relabels a tile whose extents are known at run time only", kernel.span,

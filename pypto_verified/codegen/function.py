@@ -5,7 +5,8 @@ from __future__ import annotations
 from pypto_verified.codegen.builder import Builder
 from pypto_verified.codegen.emit_ops import emit_call
 from pypto_verified.codegen.errors import not_modelled, refuse
-from pypto_verified.codegen.kernel import HIDDEN, Kernel, Tensor
+from pypto_verified.codegen.kernel import HIDDEN, Kernel
+from pypto_verified.codegen.tensors import Tensor
 from pypto_verified.codegen.types import INDEX_TYPE, signless, static_dim
 from pypto_verified.dtypes import BOOL, INDEX, DType
 from pypto_verified.ir.expr import Call, Expr, Var
@@ -43,7 +44,7 @@ def generate_function(function: Function, target: str, located: bool, addresses:
     with kernel.builder.block() as views:
         kernel.make_views()
     args += [kernel.hidden[name] for name in HIDDEN if name in kernel.hidden]
-    ops = [*kernel.builder.constants.ops(), *views.ops, *body.ops, Op("func.return")]
+    ops = [*kernel.builder.constants.ops(), *views.ops, *kernel.regions.ops, *body.ops, Op("func.return")]
     attrs: dict[str, AttrValue] = {}
     if function.kind in _KERNEL_KIND:
         attrs["pto.kernel_kind"] = EnumAttr("kernel_kind", _KERNEL_KIND[function.kind])
@@ -139,7 +140,7 @@ def _for(kernel: Kernel, stmt: For) -> None:
     arguments = [_argument(kernel, a.var) for a, _ in carried]
     kernel.values[stmt.var.name] = counter
     _enter(kernel, stmt.iter_args, arguments)
-    with kernel.block(counter, *arguments) as body:
+    with kernel.block(counter, *arguments, loop=True) as body:
         _leave(kernel, stmt.iter_args, _statements(kernel, stmt.body), "scf.yield")
     args: dict[str, tuple[Value, ...]] = {"lower": (bounds[0],), "upper": (bounds[1],), "step": (bounds[2],)}
     if inits:
@@ -160,7 +161,7 @@ def _while(kernel: Kernel, stmt: While) -> None:
         kernel.builder.structure(Op("scf.condition", {"cond": (condition,), "values": tuple(tested)}))
     arguments = [_argument(kernel, a.var) for a in carried]
     _enter(kernel, stmt.iter_args, arguments)
-    with kernel.block(*arguments) as after:
+    with kernel.block(*arguments, loop=True) as after:
         _leave(kernel, stmt.iter_args, _statements(kernel, stmt.body), "scf.yield")
     results = _results(kernel, stmt.iter_args, stmt.results)
     args = {"init": inits} if inits else {}

@@ -11,12 +11,13 @@ from pypto_verified.codegen.boxes import check_tile
 from pypto_verified.codegen.builder import Builder, Constants
 from pypto_verified.codegen.errors import refuse
 from pypto_verified.codegen.expr import ScalarEmitter
+from pypto_verified.codegen.regions import Regions
+from pypto_verified.codegen.tensors import Tensor, tensor_layout
 from pypto_verified.codegen.types import partition_type, static_dim, tensor_view_type, tile_buf_type
 from pypto_verified.dtypes import INDEX, INT32, INT64, DType
 from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, MakeTuple, Span, Var
-from pypto_verified.ir.stmt import Function, Param
-from pypto_verified.ir.types import Dim, MemRef, TensorType, TileType
-from pypto_verified.layouts import TensorLayout
+from pypto_verified.ir.stmt import Function
+from pypto_verified.ir.types import Dim, MemRef, TileType
 from pypto_verified.pto.module import AttrValue, Block, EnumAttr, Op, Value
 from pypto_verified.pto.types import ScalarType, TileBufType
 
@@ -42,20 +43,6 @@ class Handle:
         return self.value.type
 
 
-@dataclass(slots=True)
-class Tensor:
-    """A tensor parameter: its pointer, and its view once something uses it."""
-
-    param: Param
-    pointer: Value
-    view: Value | None = None
-
-    @property
-    def type(self) -> TensorType:
-        assert isinstance(self.param.var.type, TensorType)
-        return self.param.var.type
-
-
 HIDDEN = ("block_idx", "block_num", "subblock_idx")
 """The block identity arguments, in the order of the signature."""
 
@@ -65,7 +52,8 @@ class Kernel:
     """One function being generated. Emitters read operands through it and bind results to it.
 
     `tiles`, `tensors`, `values` bind IR names; `hidden` the block identity arguments in use; `slots` the attributes of
-    the pop that made a tile; `allocated` the handles that live in this block, for when there are no addresses.
+    the pop that made a tile; `allocated` the handles that live in this block, for when there are no addresses. `depth`
+    counts the enclosing blocks, `loop` numbers the innermost loop body (0: none).
     """
 
     function: Function
@@ -73,6 +61,7 @@ class Kernel:
     builder: Builder
     addresses: bool
     scalars: ScalarEmitter = field(init=False)
+    regions: Regions = field(init=False)
     tiles: dict[str, Handle] = field(default_factory=dict)
     tensors: dict[str, Tensor] = field(default_factory=dict)
     values: dict[str, Value] = field(default_factory=dict)
@@ -80,10 +69,13 @@ class Kernel:
     slots: dict[str, dict[str, AttrValue]] = field(default_factory=dict)
     allocated: dict[tuple[str, object, TileBufType], Handle] = field(default_factory=dict)
     depth: int = 0
+    loop: int = 0
+    loops: int = 0
     span: Span = field(default_factory=Span)
 
     def __post_init__(self) -> None:
         self.scalars = ScalarEmitter(self.builder, self._scalar_value)
+        self.regions = Regions(self.builder)
 
     def _scalar_value(self, var: Var) -> Value:
         found = self.values.get(var.name)
@@ -92,14 +84,17 @@ class Kernel:
         return found
 
     @contextmanager
-    def block(self, *args: Value) -> Iterator[Block]:
-        """Generate into a nested block; tiles allocated there are not reused after it."""
-        outer = dict(self.allocated)
+    def block(self, *args: Value, loop: bool = False) -> Iterator[Block]:
+        """Generate into a nested block; tiles allocated there are not reused after it. `loop`: it is a loop's body."""
+        allocated, outer_loop = dict(self.allocated), self.loop
         self.depth += 1
+        if loop:
+            self.loops += 1
+            self.loop = self.loops
         with self.builder.block(*args) as inner:
             yield inner
         self.depth -= 1
-        self.allocated = outer
+        self.allocated, self.loop = allocated, outer_loop
 
     @contextmanager
     def at_call(self, call: Call) -> Iterator[None]:
@@ -169,6 +164,8 @@ class Kernel:
             handle = self.allocated[key]
             self.tiles[var.name] = handle
             return self.tile(var)
+        if not self.addresses and tile.memref is not None and tile.memref.slots > 1:
+            return self._slot(var, tile, type_, span or self.span)
         args: dict[str, tuple[Value, ...]] = {}
         if self.addresses:
             args["addr"] = (self._address(var.name, tile.memref),)
@@ -178,6 +175,15 @@ class Kernel:
             op = self.builder.emit("pto.alloc_tile", args, None, type_, var.name)
         handle = Handle(op.result, "alloc", tile.valid_shape, self.depth)
         self.tiles[var.name] = self.allocated[key] = handle
+        return op.result
+
+    def _slot(self, var: Var, tile: TileType, type_: TileBufType, span: Span) -> Value:
+        region = self.regions.take(var.name, tile, type_, self.loop, span)
+        assert tile.memref is not None
+        args = {"source": (region.value,), "slot": (self.index(tile.memref.slot),)}
+        with self.builder.at(span):
+            op = self.builder.emit("pto.multi_tile_get", args, None, type_, var.name)
+        self.tiles[var.name] = Handle(op.result, "alloc", tile.valid_shape, self.depth)
         return op.result
 
     def _address(self, name: str, memref: MemRef | None) -> Value:
@@ -254,42 +260,6 @@ class Kernel:
                 op = self.builder.emit("pto.make_tensor_view", args, {"layout": EnumAttr("layout", layout.value)})
                 op.results = (tensor.view,)
         self.builder.section = Constants.BODY
-
-
-def tensor_layout(tensor: TensorType) -> tuple[tuple[Dim, ...], tuple[Dim, ...], TensorLayout]:
-    """Shape, strides and layout of a tensor's view (CG-05). Strides in elements: as the IR gives them, else packed.
-
-    A constant last dimension of 1 is DN with strides [..., 1, M]: the assembler reads [M, 1] / [1, 1] as DN anyway.
-    A DN tensor keeps its logical shape here; whether to swap it is a pass's business.
-    """
-    shape, view = tensor.shape, tensor.view
-    rank = len(shape)
-    if rank >= 2 and static_dim(shape[-1]) == 1 and view.layout in (TensorLayout.ND, TensorLayout.DN):
-        return shape, _packed(shape, TensorLayout.DN), TensorLayout.DN
-    return shape, view.stride or _packed(shape, view.layout), view.layout
-
-
-def _packed(shape: tuple[Dim, ...], layout: TensorLayout) -> tuple[Dim, ...]:
-    strides: list[Dim] = []
-    step: Dim = 1
-    for dim in reversed(shape):
-        strides.append(step)
-        step = _times(dim, step)
-    strides.reverse()
-    if layout is TensorLayout.DN and len(shape) >= 2:
-        strides[-2:] = [1, shape[-2]]
-    return tuple(strides)
-
-
-def _times(a: Dim, b: Dim) -> Dim:
-    x, y = static_dim(a), static_dim(b)
-    if x is not None and y is not None:
-        return x * y
-    if y == 1:
-        return a
-    left = Const(a) if isinstance(a, int) else a
-    right = Const(b) if isinstance(b, int) else b
-    return Binary(BinaryOp.MUL, left, right, INDEX)
 
 
 def same_extents(a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
