@@ -10,7 +10,7 @@ from pypto_verified.errors import NotModelled, OpError
 from pypto_verified.ir.expr import NO_ARG, Attr, BinaryOp, Const, Expr, MakeTuple, UnaryOp
 from pypto_verified.ir.types import ScalarType, TensorType, TileType
 from pypto_verified.language.markers import LanguageDType, OpName
-from pypto_verified.language.names import CONTROL, TENSOR_LEVEL, UNIFIED, nearest, op_of
+from pypto_verified.language.names import CONTROL, TENSOR_FLAGS, TENSOR_LEVEL, UNIFIED, nearest, op_of
 from pypto_verified.language.scalars import BadOperand, binary, cast, unary
 from pypto_verified.language.scope import Unknown
 from pypto_verified.language.values import attr, lift
@@ -145,6 +145,7 @@ def _op(x: Expressions, node: ast.Call, path: str) -> Expr:
     decl = _declaration(x, node, path)
     operands: dict[str, Expr] = {}
     keywords: dict[str, Attr] = {}
+    flags: list[tuple[str, ast.expr]] = []
     named = [(name, a) for name, a in zip(decl.signature, node.args, strict=False)]
     if len(node.args) > len(decl.signature):
         x.fail(node.args[len(decl.signature)], f"pl.{path} takes at most {len(decl.signature)} arguments",
@@ -155,6 +156,9 @@ def _op(x: Expressions, node: ast.Call, path: str) -> Expr:
             continue
         # A unified name calls its first operand `input`, whatever the op calls it.
         name = decl.signature[0] if name in ("input", "value") and name not in decl.signature else name
+        if name in TENSOR_FLAGS.get(path, ()) and name not in decl.signature:
+            flags.append((name, keyword.value))
+            continue
         if name not in decl.signature:
             near = get_close_matches(name, decl.signature, 1)
             x.fail(keyword, f"pl.{path} has no parameter {name!r}",
@@ -174,11 +178,16 @@ def _op(x: Expressions, node: ast.Call, path: str) -> Expr:
             operands.setdefault("valid_shape", x.lifted(node, x.expected.view.valid_shape))
     args = _positional(x, node, decl, path, operands)
     try:
-        return build.make_call(
+        call = build.make_call(
             decl.name, args, {k: v for k, v in keywords.items() if v is not None}, x.source.span(node)
         )
     except (OpError, NotModelled) as e:
         raise x.at(node, e) from None
+    for name, value in flags:
+        wanted = _attribute(x, value, path, name)
+        if wanted and not (isinstance(call.type, TileType) and wanted == call.type.dtype):
+            x.not_modelled(value, f"{name}={ast.unparse(value)} of pl.{path} on tiles")
+    return call
 
 
 def _attribute(x: Expressions, node: ast.expr, path: str, name: str) -> Attr:

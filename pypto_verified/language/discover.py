@@ -16,8 +16,8 @@ from pypto_verified.language.arguments import GUESSES, Arguments, instances, par
 from pypto_verified.language.sources import SourceFile
 from pypto_verified.language.stubs import Stub
 
-_CHOSEN_SIZE = 16
-"""Elements; small enough for every memory, a whole number of rows of every box."""
+_CHOSEN: Arguments = {"int": 16, "float": 2.0, "bool": False}
+"""Values by annotation. 16 elements fit every memory and are a whole number of rows of every box."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def _try(
     shown = [*own, *parametrized(factory.node, module)]
     chosen = _chosen(factory) if not shown else {}
     if chosen:
-        yield f"was called with chosen sizes: {', '.join(f'{k}={v}' for k, v in chosen.items())}"
+        yield f"was called with chosen values: {', '.join(f'{k}={v}' for k, v in chosen.items())}"
     ran = False
     for guess in [*shown[:GUESSES], chosen]:
         for instance in instances(factory.owner, module, calls):
@@ -87,10 +87,12 @@ def _try(
 
 
 def _chosen(factory: _Factory) -> Arguments:
-    """A size for each required `int` parameter of a factory that the file itself never calls."""
+    """A value for each required number parameter of a factory that the file itself never calls."""
     args = factory.node.args
     required = args.args[: len(args.args) - len(args.defaults)]
-    return {a.arg: _CHOSEN_SIZE for a in required if isinstance(a.annotation, ast.Name) and a.annotation.id == "int"}
+    required += [a for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is None]
+    named = [(a.arg, a.annotation.id) for a in required if isinstance(a.annotation, ast.Name)]
+    return {name: _CHOSEN[kind] for name, kind in named if kind in _CHOSEN}
 
 
 def _run(

@@ -80,8 +80,6 @@ def _parameter(x: Expressions, node: ast.arg) -> Param:
     if isinstance(value, TypeMark) and not value.items and value.kind in ("Tensor", "Scalar"):
         x.not_modelled(node.annotation, f"parameter {node.arg} whose shape comes with the call",
                        "annotate the shape: pl.Tensor[[64, 128], pl.FP32]")
-    if isinstance(value, TypeMark) and value.kind == "DistributedTensor":
-        x.not_modelled(node.annotation, f"distributed tensor {node.arg}")
     if _has_stub(value):
         x.not_modelled(node.annotation, f"parameter {node.arg} whose type needs a module that is absent")
     try:

@@ -24,6 +24,14 @@ ALIASES: dict[str, str] = {
 }
 """Names that stand for a function of another name."""
 
+TENSOR_FLAGS: dict[str, frozenset[str]] = {
+    "matmul": frozenset({"out_dtype", "a_trans", "b_trans", "c_matrix_nz"}),
+    "matmul_acc": frozenset({"a_trans", "b_trans"}),
+    "slice": frozenset({"clamp"}),
+    "rsqrt": frozenset({"high_precision"}),
+}
+"""Keywords of unified names that mean something for tensors only; on tiles they must say what is so anyway."""
+
 PROMOTED = frozenset((
     "addc", "addsc", "subc", "subsc", "aic_gather", "aiv_shard", "cmps", "gatherb", "gemv", "gemv_acc", "gemv_bias",
     "load", "lrelu", "matmul_bias", "matmul_mx", "matmul_mx_acc", "matmul_mx_bias", "maximums", "minimums", "mgather",

@@ -132,7 +132,8 @@ def as_type(value: object, storage: Callable[[MemRefMark], str] | None = None) -
     match value.kind:
         case "Scalar":
             return ScalarType(_dtype(value.items[0] if value.items else None))
-        case "Tensor":
+        case "Tensor" | "DistributedTensor":
+            # A window of a distributed tensor lies in this device's own memory; only ops on peers tell them apart.
             return _tensor(value.items)
         case "Tile":
             return _tile(value.items, storage)

@@ -165,7 +165,7 @@ def test_a_size_that_nobody_gives_is_chosen_and_said() -> None:
     text = "import pypto.language as pl\ndef make(N: int):\n    @pl.program\n    class P:\n" + indented(KERNEL, 4)
     loaded = load_source(text, "kernel.py")
     assert only_function(loaded).params[0].var.type == TensorType((16, 64), FP32)
-    assert loaded.notes == ("make (line 2) was called with chosen sizes: N=16",)
+    assert loaded.notes == ("make (line 2) was called with chosen values: N=16",)
 
 
 def test_functions_outside_a_program_make_one_program() -> None:
