@@ -3,9 +3,9 @@
     python benchmarks/compare_reference.py [--planner pypto|ptoas] DATA [KERNEL ...]
 
 DATA holds `kernels/NAME.py` and `compiled/NAME[__UNIT].<a2a3|a5>.<planner>.pto`. Both texts are read into modules;
-names, addresses, locations, constants and the order of allocs do not count. What is compared, in this order: the sequence of
-`pto` and `scf` ops, then of each op the attributes, the types, the extents and offsets, and which tile is which
-(tiles are numbered by first use). Scalar arithmetic is compared by value only, through the operands it feeds.
+names, addresses, locations, constants and the order of allocs do not count. What is compared, in this order: the
+sequence of `pto` and `scf` ops, then of each op the attributes, the types, the extents and offsets, and which tile is
+which (tiles are numbered by first use). Scalar arithmetic is compared only through the operands that it feeds.
 Exit code 1 if a difference has no explanation in EXPLAINED.
 """
 
