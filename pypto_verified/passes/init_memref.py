@@ -57,7 +57,7 @@ class _Pass(Rewriter):
         return self.buffers.numbered(prefix)
 
     def _declared(self) -> dict[str, int]:
-        """The bytes of one slot of each buffer that the author declared: as declared, with room for each of its tiles."""
+        """The bytes of one slot of each declared buffer: as the author says, with room for each of its tiles."""
         found: dict[str, int] = {}
         for s in walk_stmts(self.function.body):
             if isinstance(s, Assign) and isinstance(s.var.type, TileType) and s.var.type.memref is not None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pypto_verified.errors import NotModelled
 from pypto_verified.ir.stmt import Function, FunctionKind
 from pypto_verified.passes import invariants as inv
+from pypto_verified.passes.add_scratch import add_scratch
 from pypto_verified.passes.allocate_memory_addr import allocate_memory_addr
 from pypto_verified.passes.classify_kernel import classify_kernel
 from pypto_verified.passes.context import PassContext, Planner
@@ -61,6 +62,7 @@ PASSES: tuple[Pass, ...] = (
         produces=(inv.spaces, inv.consistent),
     ),
     Pass("FlattenTileNdTo2D", flatten_tile_nd_to_2d, requires=(inv.spaces,), produces=(inv.two_dims,)),
+    Pass("AddScratch", add_scratch, requires=(inv.ssa, inv.spaces, inv.two_dims)),
     Pass("ResolveBackendOpLayouts", resolve_backend_op_layouts, requires=(inv.spaces, inv.two_dims)),
     Pass("ResolveTileViews", resolve_tile_views, requires=(inv.spaces,), produces=(inv.views,)),
     Pass("StampCompact", stamp_compact, requires=(inv.views,)),

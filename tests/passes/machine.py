@@ -46,7 +46,6 @@ class _Continued(_Exit):
 class _Run:
     env: dict[str, Term]
     stores: list[Store] = field(default_factory=list)
-    undefined: int = 0
 
     def scalar(self, e: Expr) -> Term:
         match e:
@@ -67,6 +66,8 @@ class _Run:
         return self.read(e) if isinstance(e, Var) and isinstance(e.type, TileType) else self._other(e)
 
     def _other(self, e: Expr) -> Term:
+        if isinstance(e, Call):
+            return self.result(e)
         return self.env.get(e.name) if isinstance(e, Var) and e.name not in self.env else self.scalar(e)
 
     def read(self, v: Var) -> Term:
@@ -104,7 +105,8 @@ class _Run:
                 case Continue():
                     raise _Continued
                 case Return():
-                    return ()
+                    for e in s.values:
+                        self.value(e)
         return ()
 
     def bind(self, var: Var, value: Expr) -> None:
@@ -150,25 +152,23 @@ class _Run:
 
     def call(self, call: Call, var: Var | None) -> None:
         self.before_reads(call, var)
-        if call.op == "tile.store":
-            tile, offsets, tensor = call.args[:3]
-            assert isinstance(tensor, Var)
-            self.stores.append(("out", self.scalar(offsets), self.value(tile)))
-            if var is not None:
-                self.env[var.name] = "tensor"
-            return
-        assert var is not None
-        if call.op == "tile.create":
-            self.undefined += 1
-            value: Term = "undefined"
-        elif call.op == "tile.load":
-            value = ("load", self.scalar(call.args[1]))
-        else:
-            scratch = {k for k, p in enumerate(lookup(call.op).params) if p.name.startswith("tmp")}
-            values = tuple(self.value(a) for k, a in enumerate(call.args) if k not in scratch)
-            value = values[0] if call.op == "tile.move" or call.op in _RELABELS else (call.op, *values)
-        self.define(call, var, value)
+        value = self.result(call)
+        if var is not None:
+            self.define(call, var, value)
         self.after_write(call)
+
+    def result(self, call: Call) -> Term:
+        if call.op == "tile.store":
+            tile, offsets = call.args[:2]
+            self.stores.append(("out", self.scalar(offsets), self.value(tile)))
+            return "tensor"
+        if call.op == "tile.create":
+            return "undefined"
+        if call.op == "tile.load":
+            return ("load", self.scalar(call.args[1]))
+        scratch = {k for k, p in enumerate(lookup(call.op).params) if p.name.startswith("tmp")}
+        values = tuple(self.value(a) for k, a in enumerate(call.args) if k not in scratch)
+        return values[0] if call.op == "tile.move" or call.op in _RELABELS else (call.op, *values)
 
     def define(self, call: Call, var: Var, value: Term) -> None:
         self.write(var, value)
