@@ -1,0 +1,217 @@
+"""Legality of allocations and views."""
+
+from __future__ import annotations
+
+from pypto_verified.dtypes import BOOL
+from pypto_verified.layouts import BLayout, Compact, Pad, Space
+from pypto_verified.pto.legality import Legal, Site
+from pypto_verified.pto.legality_words import (
+    BELOW3,
+    LEVEL3,
+    at_least,
+    box,
+    extents,
+    is_row_major,
+    is_vec,
+    same,
+    spelled,
+    up_to,
+)
+from pypto_verified.pto.types import PartitionViewType, PtrType, TensorViewType, TileBufType
+
+_ALLOCS = "pto.alloc_tile pto.alloc_multi_tile"
+_L0 = (Space.LEFT, Space.RIGHT, Space.ACC)
+
+
+def _line_bytes(t: TileBufType) -> int:
+    """Bytes of one row of a row-major tile, of one column otherwise."""
+    return (t.cols if is_row_major(t) else t.rows) * t.dtype.bytes
+
+
+def _unit(t: TileBufType) -> int:
+    """Packed 4-bit elements count two values a byte."""
+    return 16 if t.dtype.pto in ("!pto.f4E2M1x2", "!pto.f4E1M2x2") else 32
+
+
+def _rounded(t: TileBufType) -> str:
+    rows, cols = box(t)
+    return f"{-(-t.rows // rows) * rows}x{-(-t.cols // cols) * cols}"
+
+
+def _address_unit(t: TileBufType) -> int:
+    return 512 if t.loc in _L0 else 32
+
+
+def _rank(s: Site, name: str) -> int:
+    found = s.type(name)
+    return len(found.dims) if isinstance(found, TensorViewType | PartitionViewType) else 0
+
+
+def _dims(s: Site, name: str) -> tuple[int | None, ...]:
+    found = s.type(name)
+    return found.dims if isinstance(found, TensorViewType | PartitionViewType) else ()
+
+
+def _elements(s: Site, *names: str) -> list[str]:
+    return [t.dtype.pto for name in names
+            if isinstance(t := s.type(name), PtrType | TensorViewType | PartitionViewType | TileBufType)]
+
+
+def _windows(s: Site) -> list[tuple[int, int, int]]:
+    """Offset, size and source extent of each dimension in which all three are known."""
+    triples = zip(s.consts("offsets"), s.consts("sizes"), _dims(s, "source"), strict=False)
+    return [(o, z, d) for o, z, d in triples if o is not None and z is not None and d is not None]
+
+
+def _sizes(s: Site) -> tuple[int, ...]:
+    found = s.attr("sizes")
+    return tuple(v for v in found if isinstance(v, int)) if isinstance(found, tuple) else ()
+
+
+def _owns(s: Site) -> str:
+    """The op that made the handle of set_validshape, through bitcasts and reshapes; '' for an argument."""
+    value = s.op.arg("source")
+    while True:
+        producer = s.context.producers.get(value)
+        if producer is None:
+            return ""
+        if producer.name not in ("pto.bitcast", "pto.treshape"):
+            return producer.name
+        value = producer.arg("src")
+
+
+ROWS: tuple[Legal, ...] = (
+    Legal("ALLOC-LINE", _ALLOCS, "@", "a line of an unboxed tile is a whole number of 32-byte units",
+          when=lambda s, t: not t.boxed and t.dtype is not BOOL, holds=lambda s, t: _line_bytes(t) % _unit(t) == 0,
+          found=lambda s, t: f"a {'row' if is_row_major(t) else 'column'} of {spelled(t)} has {_line_bytes(t)} bytes",
+          help="allocate a multiple of 32 bytes and give the smaller extent as valid shape"),
+    Legal("ALLOC-BOX-DTYPE", _ALLOCS, "@", "an element of a boxed tile divides the 32-byte row of its box",
+          when=lambda s, t: t.boxed and t.fractal == 512, holds=lambda s, t: 32 % t.dtype.bytes == 0,
+          found=lambda s, t: f"{t.dtype.pto} has {t.dtype.bytes} bytes"),
+    Legal("ALLOC-BOX-COLS", _ALLOCS, "@", "the columns of a boxed tile are a whole number of boxes",
+          when=lambda s, t: t.boxed and box(t) != (0, 0), holds=lambda s, t: t.cols % box(t)[1] == 0,
+          found=lambda s, t: f"{t.cols} columns, a box has {box(t)[1]}; {_rounded(t)} would fit",
+          help="allocate whole boxes and give the smaller extent as valid shape"),
+    Legal("ALLOC-BOX-ROWS", _ALLOCS, "@", "the rows of a boxed tile are a whole number of boxes",
+          when=lambda s, t: t.boxed and box(t) != (0, 0) and not is_vec(t) and t.fractal != 32 and t.rows != 1,
+          holds=lambda s, t: t.rows % box(t)[0] == 0,
+          found=lambda s, t: f"{t.rows} rows, a box has {box(t)[0]}; {_rounded(t)} would fit",
+          help="allocate whole boxes and give the smaller extent as valid shape"),
+    Legal("ALLOC-BIT", _ALLOCS, "@", "a tile's element has a size in bytes",
+          holds=lambda s, t: t.dtype is not BOOL, found=lambda s, t: "i1 has none", help="use i8 for masks"),
+    Legal("ALLOC-ADDR-SIGN", _ALLOCS, "@", "an address is not negative",
+          when=lambda s, t: s.has("addr"), holds=lambda s, t: at_least(s.const("addr"), 0),
+          found=lambda s, t: f"the address is {s.const('addr')}"),
+    Legal("ALLOC-ADDR-UNIT", _ALLOCS, "@", "an address is aligned: 512 bytes in left, right and acc, 32 elsewhere",
+          when=lambda s, t: at_least(s.const("addr"), 0),
+          holds=lambda s, t: (s.const("addr") or 0) % _address_unit(t) == 0,
+          found=lambda s, t: f"{s.const('addr')} is no multiple of {_address_unit(t)} in {t.loc.value}"),
+    Legal("ALLOC-VALID-ROW", _ALLOCS, "@", "valid_row is given exactly if the type says v_row=?",
+          holds=lambda s, t: s.has("valid_row") == (t.v_row is None),
+          found=lambda s, t: f"v_row is {extents(t).partition('x')[0]}, the operand is "
+                             f"{'given' if s.has('valid_row') else 'missing'}"),
+    Legal("ALLOC-VALID-COL", _ALLOCS, "@", "valid_col is given exactly if the type says v_col=?",
+          holds=lambda s, t: s.has("valid_col") == (t.v_col is None),
+          found=lambda s, t: f"v_col is {extents(t).partition('x')[2]}, the operand is "
+                             f"{'given' if s.has('valid_col') else 'missing'}"),
+    Legal("ALLOC-PLANNED", _ALLOCS, "@", "at level 3 every allocation has an address", levels=LEVEL3,
+          holds=lambda s, t: s.has("addr"), found=lambda s, t: "there is none",
+          help="give addr, or assemble at level 2, where the assembler plans memory", source="PTOAS driver"),
+    Legal("ALLOC-UNPLANNED", _ALLOCS, "@", "below level 3 no allocation has an address", levels=BELOW3,
+          holds=lambda s, t: not s.has("addr"), found=lambda s, t: f"the address is {s.const('addr')}",
+          help="leave addr out, or assemble at level 3", source="PTOAS driver"),
+    Legal("MULTI-COMPACT", "pto.alloc_multi_tile", "@", "slots are not padded by a row",
+          holds=lambda s, t: t.compact is not Compact.ROW_PLUS_ONE, found=lambda s, t: f"the slot is {spelled(t)}"),
+    Legal("MULTI-SLOT-TYPE", "pto.multi_tile_get", "source @", "the result has the type of a slot",
+          holds=lambda s, slot, t: slot == t, found=lambda s, slot, t: spelled(slot, t)),
+    Legal("MULTI-SLOT", "pto.multi_tile_get", "source", "a constant slot exists",
+          holds=lambda s, t: 0 <= (s.const("slot") or 0) < _slots(s),
+          found=lambda s, t: f"slot {s.const('slot')} of {_slots(s)}"),
+    Legal("VIEW-ELEMENT", "pto.make_tensor_view", "", "pointer and view have the same element type",
+          holds=lambda s: len(set(_elements(s, "ptr", "@"))) < 2,
+          found=lambda s: " and ".join(_elements(s, "ptr", "@"))),
+    Legal("VIEW-RANK", "pto.make_tensor_view", "", "shape and strides have one operand a dimension",
+          holds=lambda s: len(s.op.args.get("shape", ())) == len(s.op.args.get("strides", ())) == _rank(s, "@"),
+          found=lambda s: f"{len(s.op.args.get('shape', ()))} extents and {len(s.op.args.get('strides', ()))} strides "
+                          f"for {_rank(s, '@')} dimensions"),
+    Legal("PART-ELEMENT", "pto.partition_view", "", "source and result have the same element type",
+          holds=lambda s: len(set(_elements(s, "source", "@"))) < 2,
+          found=lambda s: " and ".join(_elements(s, "source", "@"))),
+    Legal("PART-RANK", "pto.partition_view", "", "offsets and sizes have one operand a dimension of the source",
+          holds=lambda s: len(s.op.args.get("offsets", ())) == len(s.op.args.get("sizes", ())) == _rank(s, "source"),
+          found=lambda s: f"{len(s.op.args.get('offsets', ()))} offsets and {len(s.op.args.get('sizes', ()))} sizes "
+                          f"for {_rank(s, 'source')} dimensions"),
+    Legal("PART-OFFSET", "pto.partition_view", "", "a constant offset is not negative",
+          holds=lambda s: all(at_least(o, 0) for o in s.consts("offsets")),
+          found=lambda s: f"the offsets are {s.consts('offsets')}"),
+    Legal("PART-SIZE", "pto.partition_view", "", "a constant size is positive",
+          holds=lambda s: all(at_least(z, 1) for z in s.consts("sizes")),
+          found=lambda s: f"the sizes are {s.consts('sizes')}"),
+    Legal("PART-RESULT", "pto.partition_view", "", "constant sizes are the extents of the result",
+          when=lambda s: _rank(s, "source") == _rank(s, "@"),
+          holds=lambda s: all(same(z, d) for z, d in zip(s.consts("sizes"), _dims(s, "@"), strict=False)),
+          found=lambda s: f"sizes {s.consts('sizes')}, extents {list(_dims(s, '@'))}"),
+    Legal("PART-BOUND", "pto.partition_view", "", "a constant window lies inside the source",
+          holds=lambda s: all(o + z <= d for o, z, d in _windows(s)),
+          found=lambda s: "; ".join(f"{o} + {z} > {d}" for o, z, d in _windows(s) if o + z > d)),
+    Legal("SUB-SHAPE", "pto.subview", "@", "the result has the shape that sizes give",
+          holds=lambda s, t: _sizes(s) == (t.rows, t.cols), found=lambda s, t: f"sizes {_sizes(s)}, result {spelled(t)}"),
+    Legal("SUB-OFFSET", "pto.subview", "@", "a constant offset is not negative",
+          holds=lambda s, t: all(at_least(o, 0) for o in s.consts("offsets")),
+          found=lambda s, t: f"the offsets are {s.consts('offsets')}"),
+    Legal("SUB-CONFIG", "pto.subview", "source @", "source and result agree in all but the extents",
+          holds=lambda s, a, b: _config(a) == _config(b), found=lambda s, a, b: spelled(a, b)),
+    Legal("SUB-VALID", "pto.subview", "@", "a constant valid extent lies in the window",
+          when=lambda s, t: s.has("valid_row"),
+          holds=lambda s, t: all(at_least(v, 0) and up_to(v, z) for v, z in _valid_sizes(s, t)),
+          found=lambda s, t: f"valid {[v for v, _ in _valid_sizes(s, t)]} of {[z for _, z in _valid_sizes(s, t)]}"),
+    Legal("SUB-BOX", "pto.subview", "source @", "offsets and sizes on a boxed tile are whole boxes",
+          when=lambda s, a, b: a.boxed and box(a) != (0, 0),
+          holds=lambda s, a, b: all(o is None or o % n == 0 for o, n in zip(s.consts("offsets"), box(a), strict=False))
+          and b.rows % box(a)[0] == 0 and b.cols % box(a)[1] == 0,
+          found=lambda s, a, b: f"offsets {s.consts('offsets')}, sizes {b.rows}x{b.cols}, a box is {box(a)}"),
+    Legal("RESHAPE-SPACE", "pto.treshape", "src @", "source and result are in the same memory",
+          holds=lambda s, a, b: a.loc is b.loc, found=lambda s, a, b: f"{a.loc.value} and {b.loc.value}"),
+    Legal("RESHAPE-BYTES", "pto.treshape", "src @", "source and result have the same number of bytes",
+          holds=lambda s, a, b: a.bytes == b.bytes, found=lambda s, a, b: f"{a.bytes} and {b.bytes} bytes"),
+    Legal("RESHAPE-BOX", "pto.treshape", "src @", "a boxed tile stays boxed, an unboxed one unboxed",
+          holds=lambda s, a, b: a.boxed == b.boxed, found=lambda s, a, b: spelled(a, b)),
+    Legal("BITCAST-SHAPE", "pto.bitcast", "src @", "source and result agree in all but the element type",
+          holds=lambda s, a, b: (a.rows, a.cols, a.v_row, a.v_col, a.loc) == (b.rows, b.cols, b.v_row, b.v_col, b.loc),
+          found=lambda s, a, b: spelled(a, b)),
+    Legal("BITCAST-DTYPE", "pto.bitcast", "src @", "a bitcast changes the element type",
+          holds=lambda s, a, b: a.dtype != b.dtype, found=lambda s, a, b: f"both are {a.dtype.pto}"),
+    Legal("BITCAST-BYTES", "pto.bitcast", "src @", "the result is not larger than the source",
+          holds=lambda s, a, b: b.bytes <= a.bytes, found=lambda s, a, b: f"{b.bytes} > {a.bytes} bytes"),
+    Legal("SETVALID-TYPE", "pto.set_validshape", "source", "the tile's type leaves both valid extents open",
+          holds=lambda s, t: t.v_row is None and t.v_col is None, found=lambda s, t: f"its valid shape is {extents(t)}",
+          help="declare the tile with v_row=?, v_col=?"),
+    Legal("SETVALID-OWNER", "pto.set_validshape", "source", "the tile is a handle of its own, no view",
+          holds=lambda s, t: _owns(s) not in ("pto.subview", "pto.multi_tile_get", ""),
+          found=lambda s, t: f"it comes from {_owns(s) or 'an argument'}",
+          help="give the valid shape where the view is made"),
+    Legal("SETVALID-RANGE", "pto.set_validshape", "source", "a constant valid extent lies in the tile",
+          holds=lambda s, t: _inside(s.const("valid_row"), t.rows) and _inside(s.const("valid_col"), t.cols),
+          found=lambda s, t: f"{s.const('valid_row')}x{s.const('valid_col')} of {t.rows}x{t.cols}"),
+    Legal("PREFETCH-SPACE", "pto.tprefetch", "dst", "the destination is in vec or mat",
+          holds=lambda s, t: t.loc in (Space.VEC, Space.MAT), found=lambda s, t: f"it is in {t.loc.value}"),
+)
+
+
+def _inside(value: int | None, limit: int) -> bool:
+    return at_least(value, 0) and up_to(value, limit)
+
+
+def _valid_sizes(s: Site, t: TileBufType) -> list[tuple[int | None, int]]:
+    return [(s.const("valid_row"), t.rows), (s.const("valid_col"), t.cols)]
+
+
+def _config(t: TileBufType) -> tuple[str, Space, BLayout, bool, int, Pad, Compact]:
+    return t.dtype.pto, t.loc, t.blayout, t.boxed, t.fractal, t.pad, t.compact
+
+
+def _slots(s: Site) -> int:
+    from pypto_verified.pto.types import MultiTileBufType
+
+    found = s.type("source")
+    return found.count if isinstance(found, MultiTileBufType) else 1

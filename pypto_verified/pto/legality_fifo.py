@@ -1,0 +1,217 @@
+"""Legality of cross-core pipes, reserved buffers, flags and loops."""
+
+from __future__ import annotations
+
+from pypto_verified.pto.legality import Legal, Site
+from pypto_verified.pto.legality_words import A5, BELOW3, LEVEL3
+from pypto_verified.pto.module import Op, Symbol
+from pypto_verified.pto.types import TensorViewType, TileBufType
+from pypto_verified.pto.walk import walk_ops
+
+_INITS = "pto.aic_initialize_pipe pto.aiv_initialize_pipe"
+_SPLITS = ("pto.tpush_to_aiv pto.tpush_to_aic pto.tpop_from_aic pto.tpop_from_aiv pto.tfree_from_aic "
+           "pto.tfree_from_aiv pto.talloc_to_aiv pto.talloc_to_aic")
+_TO_VECTOR = "pto.tpush_to_aiv pto.tpop_from_aic"
+_TO_CUBE = "pto.tpush_to_aic pto.tpop_from_aiv"
+_POPS = "pto.tpop_from_aic pto.tpop_from_aiv"
+_ON_CUBE = "pto.aic_initialize_pipe pto.tpush_to_aiv pto.tpop_from_aiv pto.tfree_from_aiv pto.talloc_to_aiv"
+_ON_VECTOR = "pto.aiv_initialize_pipe pto.tpush_to_aic pto.tpop_from_aic pto.tfree_from_aic pto.talloc_to_aic"
+_EVENTS = "pto.sync.set pto.sync.wait"
+_CROSS = "pto.set_cross_block pto.wait_cross_block"
+_PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
+_FLAG_COUNT = 16
+_BUFFER_COUNT = 32
+
+
+def _kind(s: Site) -> str:
+    """'cube' or 'vector': what the section around the op, or its function, is declared as; '' if neither says."""
+    for op in walk_ops(s.func):
+        if op.name in ("pto.section.cube", "pto.section.vector") and any(
+            inner is s.op for block in op.regions for inner in _inside(block.ops)
+        ):
+            return op.name.removeprefix("pto.section.")
+    return s.func.kernel_kind
+
+
+def _inside(ops: list[Op]) -> list[Op]:
+    found: list[Op] = []
+    stack = list(ops)
+    while stack:
+        op = stack.pop()
+        found.append(op)
+        for block in op.regions:
+            stack += block.ops
+    return found
+
+
+def _is_helper(s: Site) -> bool:
+    return "pto.tileop.helper" in s.func.attrs
+
+
+def _same_id(s: Site) -> int:
+    return sum(op.name in _INITS.split() and _id(op) == _id(s.op) for op in walk_ops(s.func))
+
+
+def _id(op: Op) -> int:
+    value = op.attrs.get("id", 0)
+    return value if isinstance(value, int) else 0
+
+
+def _init(s: Site) -> Op | None:
+    """The initialisation of the pipe that a data op names, in its function."""
+    return next((o for o in walk_ops(s.func) if o.name in _INITS.split() and _id(o) == _id(s.op)), None)
+
+
+def _directions(s: Site) -> int:
+    init = _init(s)
+    value = init.attrs.get("dir_mask") if init is not None else 0
+    return value if isinstance(value, int) else 0
+
+
+def _rings(s: Site) -> bool:
+    """Whether the pipe can carry an odd split: one-way, through global memory, with a consumer buffer."""
+    init = _init(s)
+    if init is None or _directions(s) != 1 or "c2v_consumer_buf" not in init.args:
+        return False
+    return "gm_slot_tensor" in init.args or (not s.a5 and "gm_slot_buffer" in init.args)
+
+
+def _slots(s: Site) -> int:
+    return s.int("slot_num", 4 if s.int("dir_mask") == 3 else 8)
+
+
+def _split_axis(s: Site) -> int | None:
+    """The extent along the axis that a split cuts, of a pushed tile."""
+    entry = s.type("tile")
+    rows = s.int("split") in (1, 3)
+    if isinstance(entry, TileBufType):
+        return entry.v_row if rows else entry.v_col
+    if isinstance(entry, TensorViewType) and len(entry.dims) == 2:
+        return entry.dims[0 if rows else 1]
+    return None
+
+
+def _named(s: Site) -> int:
+    return sum(o.name == s.op.name and o.attrs.get("name") == s.attr("name")
+               and o.attrs.get("peer_func") == s.attr("peer_func") for o in walk_ops(s.func))
+
+
+def _peer_has_buffer(s: Site) -> bool:
+    peer = s.attr("peer_func")
+    funcs = [f for f in s.context.module.funcs if isinstance(peer, Symbol) and f.name == peer.name]
+    return any(op.name == "pto.reserve_buffer" and op.attrs.get("name") == s.attr("name")
+               for f in funcs for op in walk_ops(f))
+
+
+def _capacity(s: Site) -> int:
+    """Bytes of the memory of a reserved buffer."""
+    if s.member("location") == "mat":
+        return 512 * 1024
+    return (248 if s.a5 else 192) * 1024
+
+
+ROWS: tuple[Legal, ...] = (
+    Legal("PIPE-SIDE-CUBE", _ON_CUBE, "", "the op stands in a cube kernel or section", when=lambda s: not _is_helper(s),
+          holds=lambda s: _kind(s) == "cube", found=lambda s: f"it stands in {_kind(s) or 'an undeclared'} kernel",
+          help="declare pto.kernel_kind on the function"),
+    Legal("PIPE-SIDE-VECTOR", _ON_VECTOR, "", "the op stands in a vector kernel or section",
+          when=lambda s: not _is_helper(s), holds=lambda s: _kind(s) == "vector",
+          found=lambda s: f"it stands in {_kind(s) or 'an undeclared'} kernel",
+          help="declare pto.kernel_kind on the function"),
+    Legal("PIPE-ID-SIGN", f"{_INITS} {_SPLITS}", "", "a pipe's id is not negative", holds=lambda s: s.int("id") >= 0,
+          found=lambda s: f"it is {s.int('id')}"),
+    Legal("PIPE-ID", _INITS, "", "a pipe's id is used by one initialisation of the function",
+          holds=lambda s: _same_id(s) == 1, found=lambda s: f"id {s.int('id')} is initialised {_same_id(s)} times"),
+    Legal("PIPE-DIRECTION", _INITS, "", "dir_mask is 1 (to vector), 2 (to cube) or 3",
+          holds=lambda s: s.int("dir_mask") in (1, 2, 3), found=lambda s: f"it is {s.int('dir_mask')}"),
+    Legal("PIPE-SLOT-SIZE", _INITS, "", "a slot has a size", holds=lambda s: s.int("slot_size") > 0,
+          found=lambda s: f"it is {s.int('slot_size')} bytes"),
+    Legal("PIPE-SLOT-COUNT", _INITS, "", "a pipe has slots", holds=lambda s: _slots(s) > 0,
+          found=lambda s: f"it has {_slots(s)}"),
+    Legal("PIPE-LOCAL-SLOTS", _INITS, "", "a pipe has at least one local slot and no more than slots",
+          when=lambda s: s.attr("local_slot_num") is not None,
+          holds=lambda s: 0 < s.int("local_slot_num") <= _slots(s),
+          found=lambda s: f"{s.int('local_slot_num')} of {_slots(s)}"),
+    Legal("PIPE-LOCAL-TARGET", _INITS, "", "local_slot_num exists on a2a3 only", targets=A5,
+          holds=lambda s: s.attr("local_slot_num") is None, found=lambda s: "the target is a5"),
+    Legal("PIPE-GM", _INITS, "", "a pipe goes through a tensor or a buffer in global memory, not both",
+          holds=lambda s: not (s.has("gm_slot_tensor") and s.has("gm_slot_buffer")), found=lambda s: "it has both"),
+    Legal("PIPE-BUFFER-C2V", _INITS, "", "a pipe to vector has a vector consumer buffer",
+          when=lambda s: s.int("dir_mask") in (1, 3) and not (s.has("gm_slot_tensor") and not s.has("v2c_consumer_buf")),
+          holds=lambda s: s.has("c2v_consumer_buf"), found=lambda s: "c2v_consumer_buf is missing"),
+    Legal("PIPE-BUFFER-V2C", _INITS, "", "a pipe to cube has a cube consumer buffer",
+          when=lambda s: s.int("dir_mask") in (2, 3) and not (s.has("gm_slot_tensor") and not s.has("c2v_consumer_buf")),
+          holds=lambda s: s.has("v2c_consumer_buf"), found=lambda s: "v2c_consumer_buf is missing"),
+    Legal("PIPE-EPILOGUE", _INITS, "", "a pipe with an epilogue goes to vector only, unsplit",
+          when=lambda s: s.attr("acc_push_epilogue") is not None,
+          holds=lambda s: s.int("dir_mask") == 1 and s.attr("nosplit") is True,
+          found=lambda s: f"dir_mask is {s.int('dir_mask')}, nosplit is {s.attr('nosplit')}"),
+    Legal("SPLIT-CODE", _SPLITS, "", "split is 0 to 4", holds=lambda s: 0 <= s.int("split") <= 4,
+          found=lambda s: f"it is {s.int('split')}"),
+    Legal("SPLIT-ODD", f"{_TO_CUBE} pto.tfree_from_aiv pto.talloc_to_aic", "", "odd splits go from cube to vector only",
+          holds=lambda s: s.int("split") not in (3, 4), found=lambda s: f"split is {s.int('split')}"),
+    Legal("SPLIT-ODD-RING", f"{_TO_VECTOR}", "", "an odd split goes through a one-way pipe with slots in global memory",
+          when=lambda s: s.int("split") in (3, 4) and _init(s) is not None, holds=lambda s: _rings(s),
+          found=lambda s: f"the pipe of id {s.int('id')} does not"),
+    Legal("SPLIT-PARITY", "pto.tpush_to_aiv", "", "a split cuts an even extent in halves, an odd split an odd one",
+          when=lambda s: s.int("split") in (1, 2, 3, 4) and _split_axis(s) is not None,
+          holds=lambda s: (_split_axis(s) or 0) % 2 == (s.int("split") in (3, 4)),
+          found=lambda s: f"split {s.int('split')} of {_split_axis(s)}"),
+    Legal("SPLIT-LANE", "pto.tpush_to_aic pto.tpop_from_aic", "", "a lane is named only when the tile is split",
+          when=lambda s: s.has("aiv_subblockid"), holds=lambda s: s.int("split") != 0, found=lambda s: "split is 0"),
+    Legal("PIPE-DEFINED", f"{_TO_VECTOR} {_TO_CUBE}", "", "the pipe is initialised in the function",
+          when=lambda s: not _is_helper(s), holds=lambda s: _init(s) is not None, found=lambda s: f"id {s.int('id')} is not"),
+    Legal("PIPE-TO-VECTOR", _TO_VECTOR, "", "the pipe goes to vector", when=lambda s: _init(s) is not None,
+          holds=lambda s: _directions(s) in (1, 3), found=lambda s: f"its dir_mask is {_directions(s)}"),
+    Legal("PIPE-TO-CUBE", _TO_CUBE, "", "the pipe goes to cube", when=lambda s: _init(s) is not None,
+          holds=lambda s: _directions(s) in (2, 3), found=lambda s: f"its dir_mask is {_directions(s)}"),
+    Legal("POP-VALID", _POPS, "@", "operands give the valid shape exactly of a tile with v_row=?, v_col=?",
+          when=lambda s, t: s.has("valid_row"), holds=lambda s, t: t.v_row is None and t.v_col is None,
+          found=lambda s, t: f"the type says {t.v_row}x{t.v_col}"),
+    Legal("RESERVE-SIZE", "pto.reserve_buffer", "", "a reserved buffer has a size", holds=lambda s: s.int("size") > 0,
+          found=lambda s: f"it is {s.int('size')} bytes"),
+    Legal("RESERVE-SPACE", "pto.reserve_buffer", "", "a reserved buffer is in vec or mat",
+          holds=lambda s: s.member("location") in ("vec", "mat"), found=lambda s: f"it is in {s.member('location')}"),
+    Legal("RESERVE-NAME", "pto.reserve_buffer", "", "a buffer's name is used once in a function",
+          holds=lambda s: _named(s) == 1, found=lambda s: f"{_named(s)} times"),
+    Legal("RESERVE-BASE", "pto.reserve_buffer", "", "a buffer that is not placed by the assembler has a base",
+          when=lambda s: s.attr("auto") is False, holds=lambda s: s.attr("base") is not None,
+          found=lambda s: "base is missing"),
+    Legal("RESERVE-LEVEL3", "pto.reserve_buffer", "", "at level 3 a buffer is placed by its base", levels=LEVEL3,
+          holds=lambda s: s.attr("auto") is False, found=lambda s: "auto is true", source="PTOAS, reserved buffers"),
+    Legal("RESERVE-UNIT", "pto.reserve_buffer", "", "at level 3 a buffer's base is a multiple of 256 bytes", levels=LEVEL3,
+          when=lambda s: s.attr("base") is not None, holds=lambda s: s.int("base") % 256 == 0,
+          found=lambda s: f"it is {s.int('base')}", source="PTOAS, reserved buffers"),
+    Legal("RESERVE-FITS", "pto.reserve_buffer", "", "at level 3 a buffer lies in its memory", levels=LEVEL3,
+          when=lambda s: s.attr("base") is not None, holds=lambda s: s.int("base") + s.int("size") <= _capacity(s),
+          found=lambda s: f"{s.int('base')} + {s.int('size')} > {_capacity(s)} bytes", source="PTOAS, reserved buffers"),
+    Legal("RESERVE-PLANNED", "pto.reserve_buffer", "", "below level 3 the assembler places a buffer", levels=BELOW3,
+          holds=lambda s: s.attr("auto") is True and s.attr("base") is None,
+          found=lambda s: f"auto is {s.attr('auto')}, base is {s.attr('base')}", source="PTOAS, reserved buffers"),
+    Legal("IMPORT-PEER", "pto.import_reserved_buffer", "", "the peer reserves the buffer", holds=_peer_has_buffer,
+          found=lambda s: f"{s.attr('peer_func')} has no buffer {s.attr('name')!r}"),
+    Legal("IMPORT-NAME", "pto.import_reserved_buffer", "", "a peer's buffer is imported once in a function",
+          holds=lambda s: _named(s) == 1, found=lambda s: f"{_named(s)} times"),
+    Legal("EVENT-MODE", _EVENTS, "", "ffts_mode is 0, 1 or 2", when=lambda s: s.attr("ffts_mode") is not None,
+          holds=lambda s: 0 <= s.int("ffts_mode") <= 2, found=lambda s: f"it is {s.int('ffts_mode')}"),
+    Legal("EVENT-ID", _EVENTS, "", f"a cross-core flag on a5 is 0 to {_FLAG_COUNT - 1}", targets=A5,
+          when=lambda s: s.attr("event_id") is not None, holds=lambda s: 0 <= s.int("event_id") < _FLAG_COUNT,
+          found=lambda s: f"it is {s.int('event_id')}"),
+    Legal("EVENT-PIPE", _EVENTS, "", "a cross-core flag on a5 belongs to FIX, MTE1, MTE2, MTE3 or V", targets=A5,
+          holds=lambda s: s.member("pipe") in _PIPES, found=lambda s: f"it belongs to {s.member('pipe')}"),
+    Legal("CROSS-ID", _CROSS, "", f"a block flag is 0 to {_FLAG_COUNT - 1}", when=lambda s: s.attr("event_id") is not None,
+          holds=lambda s: 0 <= s.int("event_id") < _FLAG_COUNT, found=lambda s: f"it is {s.int('event_id')}"),
+    Legal("CROSS-PIPE", _CROSS, "", "a block flag belongs to FIX, MTE1, MTE2, MTE3 or V",
+          holds=lambda s: s.member("pipe") in _PIPES, found=lambda s: f"it belongs to {s.member('pipe')}"),
+    Legal("BUFFER-ID", "pto.get_buf pto.rls_buf", "", f"a buffer id is 0 to {_BUFFER_COUNT - 1}",
+          holds=lambda s: 0 <= s.int("buf_id") < _BUFFER_COUNT, found=lambda s: f"it is {s.int('buf_id')}"),
+    Legal("SYNCALL-HARD", "pto.syncall", "", "a hard barrier needs no workspace",
+          when=lambda s: s.member("mode") == "hard", holds=lambda s: not s.has("gm_workspace"),
+          found=lambda s: "it has one"),
+    Legal("SYNCALL-SOFT", "pto.syncall", "", "a soft barrier needs a workspace",
+          when=lambda s: s.member("mode") == "soft", holds=lambda s: s.has("gm_workspace"), found=lambda s: "it has none"),
+    Legal("FOR-STEP", "scf.for", "", "a constant step is positive",
+          holds=lambda s: (s.const("step") is None) or (s.const("step") or 0) > 0, found=lambda s: f"it is {s.const('step')}",
+          source="PTOAS driver"),
+)
+

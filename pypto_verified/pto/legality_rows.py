@@ -1,0 +1,25 @@
+"""All legality rows, and the index from an op to its rows."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from pypto_verified.pto.legality import Legal
+from pypto_verified.pto.legality_alloc import ROWS as _ALLOC
+from pypto_verified.pto.legality_compute import ROWS as _COMPUTE
+from pypto_verified.pto.legality_fifo import ROWS as _FIFO
+from pypto_verified.pto.legality_move import ROWS as _MOVE
+from pypto_verified.pto.legality_scratch import ROWS as _SCRATCH
+
+RULES: tuple[Legal, ...] = (*_ALLOC, *_MOVE, *_COMPUTE, *_SCRATCH, *_FIFO)
+
+
+@cache
+def rules_of(target: str, level: str) -> dict[str, tuple[Legal, ...]]:
+    """Op name -> the rules that judge it at this target and level."""
+    found: dict[str, tuple[Legal, ...]] = {}
+    for rule in RULES:
+        if target in rule.targets and level in rule.levels:
+            for op in rule.ops.split():
+                found[op] = (*found.get(op, ()), rule)
+    return found
