@@ -120,9 +120,11 @@ _CUBE_EXTRAS = (
 )
 
 _ELEMENTWISE = (
-    Legal("BINARY-DTYPE", f"{_PAIRED} pto.tshl pto.tshr", "src0 src1 dst", "both sources and the result have one element type",
+    Legal("BINARY-DTYPE", f"{_PAIRED} pto.tshl pto.tshr", "src0 src1 dst",
+          "both sources and the result have one element type",
           holds=lambda s, a, b, c: a.dtype == b.dtype == c.dtype, found=lambda s, a, b, c: dtypes(a, b, c)),
-    Legal("BINARY-VALID", f"{_PAIRED} pto.tshl pto.tshr", "src0 src1 dst", "both sources and the result have one valid shape",
+    Legal("BINARY-VALID", f"{_PAIRED} pto.tshl pto.tshr", "src0 src1 dst",
+          "both sources and the result have one valid shape",
           holds=lambda s, a, b, c: same_valid(a, b) and same_valid(a, c) and same_valid(b, c),
           found=lambda s, a, b, c: f"the valid shapes are {extents(a, b, c)}"),
     Legal("BINARY-LAYOUT", f"{_PAIRED} pto.tshl pto.tshr", "src0 src1 dst", "both sources and the result are row-major",
@@ -143,7 +145,8 @@ _ELEMENTWISE = (
           holds=lambda s, a, b: a.dtype == b.dtype, found=lambda s, a, b: dtypes(a, b)),
     Legal("SCALAR-COLS", f"{_SCALAR} pto.tdivs", "src dst", "source and result have the same valid columns",
           holds=lambda s, a, b: same(a.v_col, b.v_col), found=lambda s, a, b: f"the valid shapes are {extents(a, b)}"),
-    Legal("SCALAR-ROWS", f"{_SCALAR} pto.tdivs", "src dst", "source and result on a2a3 have the same valid rows", targets=A3,
+    Legal("SCALAR-ROWS", f"{_SCALAR} pto.tdivs", "src dst", "source and result on a2a3 have the same valid rows",
+          targets=A3,
           holds=lambda s, a, b: same(a.v_row, b.v_row), found=lambda s, a, b: f"the valid shapes are {extents(a, b)}"),
     Legal("SCALAR-TYPES-A3", _SCALAR, "src", "a2a3 computes on i16, i32, f16 and f32", targets=A3,
           holds=lambda s, t: t.dtype.pto in _ARITHMETIC, found=lambda s, t: f"the tile is {t.dtype.pto}"),
@@ -164,9 +167,11 @@ _ELEMENTWISE = (
 )
 
 _AXIS = (
-    Legal("ROW-SOURCE", f"{_ROW_SUMS} {_ROW_ARGS}", "src", "the source of a row reduction is in vec, row-major, unboxed",
+    Legal("ROW-SOURCE", f"{_ROW_SUMS} {_ROW_ARGS}", "src",
+          "the source of a row reduction is in vec, row-major, unboxed",
           holds=lambda s, t: is_vec(t) and is_nd(t), found=lambda s, t: spelled(t)),
-    Legal("ROW-RESULT", f"{_ROW_SUMS} {_ROW_ARGS}", "dst", "the result of a row reduction is in vec, a column if column-major",
+    Legal("ROW-RESULT", f"{_ROW_SUMS} {_ROW_ARGS}", "dst",
+          "the result of a row reduction is in vec, a column if column-major",
           holds=lambda s, t: is_vec(t) and (is_nd(t) or (is_dn(t) and t.cols == 1)), found=lambda s, t: spelled(t)),
     Legal("ROW-DTYPE", _ROW_SUMS, "src dst", "source and result have one element type",
           holds=lambda s, a, b: a.dtype == b.dtype, found=lambda s, a, b: dtypes(a, b)),
@@ -181,7 +186,8 @@ _AXIS = (
     Legal("ROW-EMPTY", _ROW_SUMS, "src dst", "the source of a row reduction is not empty",
           when=lambda s, a, b: (b.v_row, b.v_col) != (0, 0), holds=lambda s, a, b: a.v_row != 0 and a.v_col != 0,
           found=lambda s, a, b: f"its valid shape is {extents(a)}"),
-    Legal("COL-LAYOUT", f"{_COL_SUMS}", "src dst", "source and result of a column reduction are in vec, row-major, unboxed",
+    Legal("COL-LAYOUT", f"{_COL_SUMS}", "src dst",
+          "source and result of a column reduction are in vec, row-major, unboxed",
           holds=lambda s, a, b: is_vec(a) and is_vec(b) and is_nd(a) and is_nd(b), found=lambda s, a, b: spelled(a, b)),
     Legal("COL-DTYPE", _COL_SUMS, "src dst", "source and result have one element type",
           holds=lambda s, a, b: a.dtype == b.dtype, found=lambda s, a, b: dtypes(a, b)),
@@ -210,7 +216,8 @@ _AXIS = (
           holds=lambda s, t: t.dtype.pto in _INT32 | _FLOATS, found=lambda s, t: f"the sources are {t.dtype.pto}"),
     Legal("CMP-MASK", "pto.tcmp", "dst", "a mask is i8",
           holds=lambda s, t: t.dtype.pto in _INT8, found=lambda s, t: f"it is {t.dtype.pto}"),
-    Legal("CMP-VALID", "pto.tcmp", "src0 src1 dst", "sources on a2a3 have one valid shape, the mask the same valid rows",
+    Legal("CMP-VALID", "pto.tcmp", "src0 src1 dst",
+          "sources on a2a3 have one valid shape, the mask the same valid rows",
           targets=A3, holds=lambda s, a, b, c: same_valid(a, b) and same(a.v_row, c.v_row),
           found=lambda s, a, b, c: f"the valid shapes are {extents(a, b, c)}"),
     Legal("CMP-SHAPE", "pto.tcmp", "src0 src1 dst", "sources and mask on a5 have one shape", targets=A5,

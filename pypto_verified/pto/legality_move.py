@@ -15,7 +15,6 @@ from pypto_verified.pto.legality_words import (
     is_dn,
     is_nd,
     is_nz,
-    is_row_major,
     is_vec,
     is_zn,
     is_zz,
@@ -26,7 +25,9 @@ from pypto_verified.pto.legality_words import (
 )
 from pypto_verified.pto.types import PartitionViewType, TensorViewType, TileBufType
 
-_TRANSFER = frozenset("i8 i16 i32 i64 ui8 ui16 ui32 ui64 si8 si16 si32 si64 f16 bf16 f32".split())
+_TRANSFER = frozenset({
+    "i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "si8", "si16", "si32", "si64", "f16", "bf16", "f32",
+})
 _INT8 = ("i8", "ui8", "si8")
 _INT32 = ("i32", "ui32", "si32")
 _VEC, _MAT, _ACC = Space.VEC, Space.MAT, Space.ACC
@@ -94,7 +95,8 @@ ROWS: tuple[Legal, ...] = (
           holds=lambda s, t: t.loc in (_VEC, _MAT), found=lambda s, t: f"it goes to {t.loc.value}"),
     Legal("LOAD-DTYPE", "pto.tload", "dst", "a load on a2a3 moves 8 to 64-bit integers, f16, bf16 or f32", targets=A3,
           holds=lambda s, t: t.dtype.pto in _TRANSFER, found=lambda s, t: f"the tile is {t.dtype.pto}"),
-    Legal("LOAD-WIDTH", "pto.tload", "dst", "view and tile have elements of one size", when=lambda s, t: _has_view(s, "src"),
+    Legal("LOAD-WIDTH", "pto.tload", "dst", "view and tile have elements of one size", when=lambda s,
+          t: _has_view(s, "src"),
           holds=lambda s, t: _view(s, "src").dtype.bytes == t.dtype.bytes,
           found=lambda s, t: f"{_view(s, 'src').dtype.pto} and {t.dtype.pto}"),
     Legal("LOAD-PAD", "pto.tload", "dst", "64-bit tiles on a5 are padded with nothing or zero", targets=A5,
@@ -141,7 +143,8 @@ ROWS: tuple[Legal, ...] = (
           when=lambda s, a, b: not s.has("fp") or s.tile("fp") is None or _scaled(s),
           holds=lambda s, a, b: _mov_pair(a, b, s.a5), found=lambda s, a, b: _pair(a, b)),
     Legal("MOVE-SHAPE-MAT", "pto.tmov", "src dst", "a move from mat keeps the shape",
-          when=lambda s, a, b: a.loc is _MAT, holds=lambda s, a, b: same_shape(a, b), found=lambda s, a, b: spelled(a, b)),
+          when=lambda s, a, b: a.loc is _MAT, holds=lambda s, a, b: same_shape(a, b), found=lambda s, a,
+          b: spelled(a, b)),
     Legal("MOVE-SHAPE", "pto.tmov", "src dst", "a move on a2a3 keeps the shape", targets=A3,
           when=lambda s, a, b: a.loc is not _MAT, holds=lambda s, a, b: same_shape(a, b),
           found=lambda s, a, b: spelled(a, b)),
@@ -172,7 +175,8 @@ ROWS: tuple[Legal, ...] = (
           when=lambda s, a, b: b.loc is Space.LEFT, holds=lambda s, a, b: is_zz(b), found=lambda s, a, b: spelled(b)),
     Legal("EXTRACT-RIGHT", "pto.textract", "src dst", "a right operand is ZN",
           when=lambda s, a, b: b.loc is Space.RIGHT, holds=lambda s, a, b: is_zn(b), found=lambda s, a, b: spelled(b)),
-    Legal("EXTRACT-ACC-LAYOUT", "pto.textract", "src dst", "an extract from acc to mat on a2a3 is NZ with 512-byte boxes",
+    Legal("EXTRACT-ACC-LAYOUT", "pto.textract", "src dst",
+          "an extract from acc to mat on a2a3 is NZ with 512-byte boxes",
           targets=A3, when=lambda s, a, b: (a.loc, b.loc) == (_ACC, _MAT),
           holds=lambda s, a, b: is_nz(a) and is_nz(b) and b.fractal == 512, found=lambda s, a, b: spelled(a, b)),
     Legal("EXTRACT-ACC-DTYPE", "pto.textract", "src dst", "a2a3 extracts an accumulator in these element types",
@@ -205,5 +209,3 @@ def _scaled(s: Site) -> bool:
     tile = s.tile("fp")
     return tile is not None and tile.loc is Space.SCALING
 
-
-__all__ = ["ROWS", "is_row_major"]
