@@ -8,8 +8,11 @@ import types
 
 from pypto_verified.language.stubs import ParameterSet, Stub
 
-GUESSES = 4
+GUESSES = 24
 """Sets of arguments tried for one factory."""
+
+_SCOPES = 3
+"""Sets of parameter values tried for one call that is shown."""
 
 Arguments = dict[str, object]
 
@@ -27,7 +30,7 @@ def instances(
     for arguments in [{}, *calls.get(owner.name, [])][:GUESSES]:
         try:
             made.append(cls(**arguments))
-        except Exception:
+        except (Exception, SystemExit):
             continue
     return made or [Stub()]
 
@@ -47,7 +50,7 @@ def parametrized(node: ast.FunctionDef, module: types.ModuleType) -> list[Argume
                 continue
         try:
             names, values = _evaluate(names_node, vars(module)), _evaluate(values_node, vars(module))
-        except Exception:
+        except (Exception, SystemExit):
             continue
         keys = [n.strip() for n in names.split(",")] if isinstance(names, str) else list(map(str, _items(names)))
         columns.append([
@@ -82,7 +85,7 @@ def shown_arguments(tree: ast.Module, module: types.ModuleType) -> dict[str, lis
             _local_constants(function, {**vars(module), **guess, "self": self})
             for guess in parametrized(function, module) or [{}] for self in selves
         ]
-        _collect(function.body, scopes[:GUESSES], defined, found)
+        _collect(function.body, scopes[:_SCOPES], defined, found)
     return found
 
 
@@ -101,7 +104,7 @@ def _local_constants(function: ast.FunctionDef, scope: dict[str, object]) -> dic
         if isinstance(value, ast.Constant | ast.BinOp | ast.Attribute | ast.Name | ast.Tuple | ast.List):
             try:
                 scope.setdefault(name, _evaluate(value, scope))
-            except Exception:
+            except (Exception, SystemExit):
                 continue
     return scope
 
@@ -133,7 +136,7 @@ def _call_arguments(node: ast.Call, names: list[str], scope: dict[str, object]) 
     for name, value in pairs:
         try:
             arguments[name] = _evaluate(value, scope)
-        except Exception:
+        except (Exception, SystemExit):
             return {}
         if isinstance(arguments[name], Stub):
             return {}

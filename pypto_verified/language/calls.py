@@ -41,6 +41,8 @@ def translate(x: Expressions, node: ast.Call, function: object) -> Expr:
         owner = node.func.value if isinstance(node.func, ast.Attribute) else node.func
         if isinstance(owner, ast.Name) and owner.id == "self":
             x.not_modelled(node, f"call of another kernel, {ast.unparse(node.func)}")
+        if isinstance(owner, ast.Name) and owner.id in x.variables:
+            x.not_modelled(node, f"method {ast.unparse(node.func)} of a run-time value")
         assert isinstance(function, Unknown)
         x.fail(node.func, f"unknown function {ast.unparse(node.func)}: {function.why}")
     if function.path.startswith("distributed"):

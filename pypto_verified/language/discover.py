@@ -80,7 +80,7 @@ def _try(
             try:
                 _run(factory.node, module, source, instance, guess)
                 ran = True
-            except Exception as e:
+            except (Exception, SystemExit) as e:
                 problem = f"{type(e).__name__}: {e}"
     if not ran:
         yield f"was not called: {problem}"

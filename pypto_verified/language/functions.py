@@ -21,6 +21,9 @@ _FLAVORS = {
     "function": FunctionKind.PLAIN, "jit": FunctionKind.PLAIN, "jit.incore": FunctionKind.INCORE,
     "jit.inline": FunctionKind.INLINE, "inline": FunctionKind.INLINE,
 }
+ABSENT = "depends on a value that is not known here"
+"""Why a type built from a stub is not lowered."""
+
 _LOWERED = (FunctionKind.PLAIN, FunctionKind.INCORE, FunctionKind.AIC, FunctionKind.AIV)
 
 
@@ -81,7 +84,7 @@ def _parameter(x: Expressions, node: ast.arg) -> Param:
         x.not_modelled(node.annotation, f"parameter {node.arg} whose shape comes with the call",
                        "annotate the shape: pl.Tensor[[64, 128], pl.FP32]")
     if _has_stub(value):
-        x.not_modelled(node.annotation, f"parameter {node.arg} whose type needs a module that is absent")
+        x.not_modelled(node.annotation, f"parameter {node.arg} whose type {ABSENT}")
     try:
         t = as_type(value)
     except BadAnnotation as e:

@@ -56,6 +56,16 @@ def _stub_spec(name: str) -> ModuleSpec:
     return ModuleSpec(name, _Loader(), is_package=True)
 
 
+def package_of(file: Path) -> tuple[str, Path]:
+    """The dotted package that a file belongs to (empty for a script) and the folder that holds its root."""
+    names: list[str] = []
+    folder = file.absolute().parent
+    while (folder / "__init__.py").exists() and folder.name.isidentifier():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(names), folder
+
+
 def _ancestors(folder: Path) -> list[str]:
     """The folder and those above it, up to the root of its project."""
     found: list[str] = []
@@ -67,8 +77,8 @@ def _ancestors(folder: Path) -> list[str]:
 
 
 @contextmanager
-def kernel_imports(folder: Path, public: Mapping[str, object]) -> Iterator[Recorder]:
-    """Bind `pypto` while a kernel file of `folder` runs; `sys.modules`, `sys.path` and the finders are restored after,
+def kernel_imports(file: Path, public: Mapping[str, object]) -> Iterator[Recorder]:
+    """Bind `pypto` while the kernel `file` runs; `sys.modules`, `sys.path` and the finders are restored after,
     also on an error. Yields what the decorators record."""
     recorder = Recorder()
     saved_modules, saved_path, saved_finders = dict(sys.modules), list(sys.path), list(sys.meta_path)
@@ -79,8 +89,8 @@ def kernel_imports(folder: Path, public: Mapping[str, object]) -> Iterator[Recor
     sys.modules["pypto.language.distributed"] = distributed_module()
     vars(sys.modules["pypto"])["language"] = sys.modules["pypto.language"]
     vars(sys.modules["pypto.language"])["distributed"] = sys.modules["pypto.language.distributed"]
-    sys.path.insert(0, str(folder))
-    folders = _ancestors(folder)
+    sys.path.insert(0, str(package_of(file)[1]))
+    folders = _ancestors(file.absolute().parent)
     sys.meta_path.insert(0, _Finder(folders, fallback=False))
     sys.meta_path.append(_Finder(folders, fallback=True))
     writes = sys.dont_write_bytecode

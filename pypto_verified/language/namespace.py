@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 from collections.abc import Callable, Mapping
+from importlib.machinery import ModuleSpec
 
 from pypto_verified.dtypes import DTYPES
 from pypto_verified.ir.stmt import Direction
@@ -195,5 +196,7 @@ def compiler_modules(public: Mapping[str, object]) -> dict[str, types.ModuleType
                 modules[name] = StubModule(name)
                 setattr(modules[name.rpartition(".")[0]], names[depth - 1], modules[name])
         setattr(modules["pypto." + ".".join(names[:-1])], names[-1], value)
+    for name, module in modules.items():
+        module.__spec__ = ModuleSpec(name, None, is_package=True)
     vars(modules["pypto"])["DataType"] = Names(**{n: LanguageDType(d) for n, d in DTYPES.items()})
     return modules
