@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NoReturn
 
-from pypto_verified.dtypes import DTYPES, INDEX, DType
+from pypto_verified.dtypes import INDEX, DType
 from pypto_verified.errors import Location, OpError
 from pypto_verified.ir.expr import (
     NO_ARG,
@@ -64,11 +64,6 @@ def describe(t: Type) -> str:
 def location(span: Span) -> Location:
     """Where a span starts."""
     return Location(span.file, span.line, span.column)
-
-
-def names(dtypes: Sequence[str]) -> tuple[DType, ...]:
-    """Element types by name."""
-    return tuple(DTYPES[n] for n in dtypes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +213,7 @@ class Args:
         """Refuse a tile operand of any other dtype."""
         got = self.tile(name).dtype
         self.require(
-            got in names(allowed), f"{name} is {got}, but the op takes {', '.join(allowed)}",
+            got.name in allowed, f"{name} is {got}, but the op takes {', '.join(allowed)}",
             f"cast it first, e.g. pl.cast({name}, pl.{allowed[-1]})",
         )
 

@@ -7,8 +7,8 @@ extents that run-time values narrow. Split codes: 0 none, 1 up/down, 2 left/righ
 
 from __future__ import annotations
 
-from pypto_verified.dtypes import BOOL, INT32, DType
-from pypto_verified.ir.types import NoneType, OpaqueType, ScalarType, TileType, Type
+from pypto_verified.dtypes import INT32, DType
+from pypto_verified.ir.types import NoneType, ScalarType, TileType, Type
 from pypto_verified.ops.args import Args
 from pypto_verified.ops.decl import OpDecl, op
 from pypto_verified.ops.dims import at_most, ceildiv, mul, show_shape
@@ -109,18 +109,6 @@ def _buffer(a: Args) -> Type:
     return ScalarType(INT32)
 
 
-def _int32(a: Args) -> Type:
-    return ScalarType(INT32)
-
-
-def _bool(a: Args) -> Type:
-    return ScalarType(BOOL)
-
-
-def _task(a: Args) -> Type:
-    return OpaqueType("task id")
-
-
 _ID = "id:int"
 _FLAG = "set_pipe:pipe! wait_pipe:pipe! event_id:int!"
 _POP = f"shape:shape dtype:dtype split:int=0 lane_stride:int {_ID}"
@@ -172,9 +160,9 @@ OPS: tuple[OpDecl, ...] = (
         "system.syncall", "gm_workspace:t? used_cores:i?", _nothing, keywords="core_type:str=mix mode:str=hard",
         signature="core_type mode gm_workspace used_cores", pto="syncall", source=_SYNC,
     ),
-    op("system.available_cluster_count", "", _int32, modelled=False, source="PyPTO sync_ops/launch.cpp"),
-    op("system.available_aiv_count", "", _int32, modelled=False, source="PyPTO sync_ops/launch.cpp"),
-    op("system.task_invalid", "", _task, modelled=False, source=_TASK),
-    op("system.task_dummy", "", _task, modelled=False, source=_TASK),
-    op("system.task_is_valid", "task_id:s", _bool, modelled=False, source=_TASK),
+    op("system.available_cluster_count", "", None, source="PyPTO sync_ops/launch.cpp"),
+    op("system.available_aiv_count", "", None, source="PyPTO sync_ops/launch.cpp"),
+    op("system.task_invalid", "", None, source=_TASK),
+    op("system.task_dummy", "", None, source=_TASK),
+    op("system.task_is_valid", "task_id:s", None, source=_TASK),
 )

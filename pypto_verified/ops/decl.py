@@ -72,8 +72,7 @@ class OpDecl:
     move, the result shares the bytes of operand 0. `noalias`: operands whose bytes the result may not share.
     `row_major`: operands and result must be row-major (ResolveBackendOpLayouts sees to it). `fills`: an omitted
     operand takes the value of another. `signature`: the order of parameters and keywords in a kernel's call.
-    `pto`: the op it becomes, '' if it becomes none of its own. `modelled` False: a call has a type, but what it does
-    is not lowered or judged yet.
+    `pto`: the op it becomes, '' if it becomes none of its own.
     """
 
     name: str
@@ -90,7 +89,6 @@ class OpDecl:
     fills: tuple[tuple[str, str], ...]
     signature: tuple[str, ...]
     pto: str
-    modelled: bool
     source: str
 
     def index(self, name: str) -> int:
@@ -143,7 +141,6 @@ def op(
     fills: str = "",
     signature: str = "",
     pto: str = "",
-    modelled: bool = True,
     source: str = "",
 ) -> OpDecl:
     """Build a declaration from its short strings. `noalias` lists operand names, '*' is every tile operand; `fills` is
@@ -169,6 +166,5 @@ def op(
         fills=tuple((a, b) for a, _, b in (word.partition("=") for word in fills.split())),
         signature=tuple(signature.split()) or (*names, *(k.name for k in keyword_rows)),
         pto=pto,
-        modelled=modelled and rule is not None,
         source=source,
     )

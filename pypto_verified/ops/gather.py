@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from pypto_verified.dtypes import FP16, INT16, INT32, DType
 from pypto_verified.ir.expr import Const
-from pypto_verified.ir.types import Dim, TupleType, Type
+from pypto_verified.ir.types import Dim, Type
 from pypto_verified.ops.args import Args
 from pypto_verified.ops.decl import OpDecl, op
 from pypto_verified.ops.dims import floordiv, mul, show_shape
 from pypto_verified.ops.elementwise import like
-from pypto_verified.ops.layout import effective_view, make_tile, with_valid
+from pypto_verified.ops.layout import effective_view, make_tile
 
 _GATHER = "PyPTO tile_ops/gather.cpp"
 _SCATTER = "PyPTO tile_ops/scatter.cpp"
@@ -56,16 +56,6 @@ def _gather_mask(a: Args) -> Type:
     shape = (rows, columns // step)
     valid = (source.valid_shape[0], floordiv(source.valid_shape[1], step))
     return make_tile(shape, _same_width(a, source.dtype), a.space(), valid, layout=effective_view(source))
-
-
-def _gather_compare(a: Args) -> Type:
-    a.only_dtypes("src", *_GATHERED)
-    rows, _ = a.rank("src", 2)
-    a.tile("tmp")
-    columns, count = a.number("out_cols"), a.dtype("count_dtype")
-    a.require(columns > 0, f"out_cols is {columns}, it must be positive")
-    a.require(count.name in ("INT32", "UINT32"), f"count_dtype is {count}, it must be INT32 or UINT32")
-    return TupleType((make_tile((rows, columns), INT32, a.space()), make_tile((1, rows), count, a.space())))
 
 
 def _gatherb(a: Args) -> Type:
@@ -133,8 +123,7 @@ def _merge_lists(a: Args) -> Type:
     a.require(len(given) >= 3, f"{len(given)} tiles given; 2 to 4 sources and a scratch tile are needed")
     a.only_dtypes(given[0], "FP16", "FP32")
     a.same_dtype(*given[:-1])
-    tmp = a.tile(given[-1])
-    return with_valid(make_tile(tmp.shape, a.tile(given[0]).dtype, a.space()), tmp.shape)
+    return make_tile(a.tile(given[-1]).shape, a.tile(given[0]).dtype, a.space())
 
 
 OPS: tuple[OpDecl, ...] = (
@@ -148,9 +137,9 @@ OPS: tuple[OpDecl, ...] = (
         pto="tgather", source=_GATHER,
     ),
     op(
-        "tile.gather_compare", "src kvalue:e tmp", _gather_compare, "V . V > V",
+        "tile.gather_compare", "src kvalue:e tmp", None, "V . V > V",
         keywords="cmp_mode:cmp=eq offset:int=0 out_cols:int! count_dtype:dtype=INT32", noalias="*", pto="tgather",
-        modelled=False, source=_GATHER,
+        source=_GATHER,
     ),
     op("tile.scatter", "dst src indexes", _scatter, "V V V > V", inplace=0, pto="tscatter", source=_SCATTER),
     op(

@@ -2,7 +2,7 @@
 
 Convention: `TileType.view` is None exactly when the tile has the implicit layout of its (shape, space), is fully valid,
 unpadded and not compact; otherwise the view is complete. `valid_shape` is () when full. A space of None counts as a
-flat (Vec-like) space until InferTileMemorySpace calls `with_space`. Source of the table: PyPTO tile_view_semantics,
+flat (Vec-like) space until InferTileMemorySpace has placed the tile. Source of the table: PyPTO tile_view_semantics,
 GetImplicitTileLayout.
 """
 
@@ -59,28 +59,6 @@ def make_tile(
     full = not valid or all_equal(valid, shape) is True
     view = TileView(() if full else tuple(valid), chosen.blayout, chosen.slayout, chosen.fractal, pad, compact)
     return TileType(shape, dtype, space, None if view == implicit else view, memref)
-
-
-def with_view(t: TileType, view: TileView) -> TileType:
-    """`t` with that view, in canonical form."""
-    return make_tile(
-        t.shape, t.dtype, t.space, view.valid_shape, layout=view, pad=view.pad, compact=view.compact, memref=t.memref
-    )
-
-
-def with_valid(t: TileType, valid: Sequence[Dim]) -> TileType:
-    """`t` with other valid extents (in elements); layout, pad and compact stay."""
-    return with_view(t, replace(effective_view(t), valid_shape=tuple(valid)))
-
-
-def with_space(t: TileType, space: Space) -> TileType:
-    """`t` placed in `space`: an implicit layout becomes that space's, an explicit one stays."""
-    old, view = implicit_view(t.shape, t.space), effective_view(t)
-    inherited = (view.blayout, view.slayout, view.fractal) == (old.blayout, old.slayout, old.fractal)
-    layout = implicit_view(t.shape, space) if inherited else view
-    return make_tile(
-        t.shape, t.dtype, space, view.valid_shape, layout=layout, pad=view.pad, compact=view.compact, memref=t.memref
-    )
 
 
 def is_boxed(t: TileType) -> bool:

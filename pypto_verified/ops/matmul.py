@@ -112,23 +112,6 @@ def _gemv_bias(a: Args) -> Type:
     return result
 
 
-def _batch(a: Args) -> Type:
-    lhs, rhs = a.tile("lhs"), a.tile("rhs")
-    a.same_dtype("lhs", "rhs")
-    a.require(
-        len(lhs.shape) >= 2 and len(rhs.shape) >= 2 and lhs.shape[-1] == rhs.shape[-2],
-        f"lhs {show_shape(lhs.shape)} and rhs {show_shape(rhs.shape)} do not agree on K",
-    )
-    a.require(
-        lhs.shape[:-2] == rhs.shape[:-2] or 1 in (len(lhs.shape) - 1, len(rhs.shape) - 1),
-        f"batch dims {show_shape(lhs.shape[:-2])} and {show_shape(rhs.shape[:-2])} differ",
-    )
-    batch = max(lhs.shape[:-2], rhs.shape[:-2], key=len)
-    shape = (*batch, lhs.shape[-2], rhs.shape[-1])
-    valid = (*batch, lhs.valid_shape[-2], rhs.valid_shape[-1])
-    return make_tile(shape, accumulator_dtype(lhs.dtype), Space.ACC, valid)
-
-
 _PHASE = "acc_phase:phase=unspecified"
 
 OPS: tuple[OpDecl, ...] = (
@@ -144,7 +127,7 @@ OPS: tuple[OpDecl, ...] = (
         source=_SOURCE,
     ),
     op("tile.gemv_bias", "lhs rhs bias", _gemv_bias, "L R B > A", keywords=_PHASE, pto="tgemv.bias", source=_SOURCE),
-    op("tile.batch_matmul", "lhs rhs", _batch, "L R > A", modelled=False, source="PyPTO tile_ops/batch_matmul.cpp"),
+    op("tile.batch_matmul", "lhs rhs", None, "L R > A", source="PyPTO tile_ops/batch_matmul.cpp"),
     op("tile.batch_matmul_acc", "acc lhs rhs", None, "A L R > A", inplace=0, source="PyPTO tile_ops/batch_matmul.cpp"),
     op(
         "tile.matmul_mx", "lhs lhs_scale rhs rhs_scale", None, "L S R S > A", pto="tmatmul.mx",

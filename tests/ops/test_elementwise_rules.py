@@ -54,7 +54,6 @@ def test_scratch_operands_are_demanded() -> None:
     assert result("tile.rem", tile(16, 64), tile(16, 64), tile(16, 64)).shape == (16, 64)
 
 
-@pytest.mark.requirement("CG-09")
 @pytest.mark.parametrize("op", ["tile.addc", "tile.subc"])
 def test_carry_ops_take_three_tiles(op: str) -> None:
     assert result(op, tile(16, 64), tile(16, 64), tile(16, 64)).shape == (16, 64)

@@ -134,7 +134,6 @@ def test_merging_runs_needs_whole_blocks_of_64() -> None:
         call("tile.mrgsort_format1", tile(1, 256), Const(32))
 
 
-@pytest.mark.requirement("XC-01")
 def test_push_and_pop_directions() -> None:
     assert call("tile.tpush_to_aiv", tile(16, 32, space=Space.ACC), split=3).type == NoneType()
     with pytest.raises(OpError, match="odd extents cross from cube to vector only"):
@@ -153,7 +152,6 @@ def test_a_pop_has_the_annotated_type() -> None:
     assert "pl.Tile[" in e.value.help
 
 
-@pytest.mark.requirement("XC-02")
 def test_reserved_buffers_have_plain_names() -> None:
     assert call("system.reserve_buffer", name="c2v_ring", size=1024).type == ScalarType(INT32)
     with pytest.raises(OpError, match="letters, digits and _"):

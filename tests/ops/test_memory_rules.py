@@ -11,7 +11,7 @@ from pypto_verified.ir.expr import Const, Var
 from pypto_verified.ir.index_form import to_index
 from pypto_verified.ir.types import ScalarType, TensorType, TensorView, TileType
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space, TensorLayout
-from pypto_verified.ops.layout import effective_view, implicit_view, make_tile, with_space
+from pypto_verified.ops.layout import effective_view, implicit_view
 from tests.ops.common import call, index, numbers, result, scalar, tensor, tile
 
 
@@ -41,19 +41,11 @@ def test_the_implicit_layout_of_a_space(
     assert (view.blayout, view.slayout, view.fractal) == expected
 
 
-@pytest.mark.requirement("CG-08")
 def test_an_absent_view_is_the_implicit_one() -> None:
     t = result("tile.create", numbers(32, 64), dtype=FP32, target_memory=Space.ACC)
     assert t.view is None
     view = effective_view(t)
     assert (view.valid_shape, view.fractal, view.pad, view.compact) == ((32, 64), 1024, Pad.NULL, Compact.NULL)
-
-
-def test_a_tile_placed_later_takes_the_layout_of_its_space() -> None:
-    n = index("n")
-    placed = with_space(make_tile((16, 64), FP16, None, (n, 64)), Space.MAT)
-    assert layout(placed) == NZ
-    assert placed.valid_shape == (n, 64)
 
 
 def test_a_load_has_the_windows_shape() -> None:
@@ -199,7 +191,6 @@ def test_a_slice_is_valid_only_where_its_source_is() -> None:
     assert t.valid_shape == (4, 64)
 
 
-@pytest.mark.requirement("CG-13")
 def test_a_slice_has_its_sources_layout() -> None:
     t = result("tile.slice", tile(32, 64, dtype=FP16, space=Space.MAT), numbers(16, 32), numbers(16, 0))
     assert layout(t) == NZ
@@ -303,7 +294,6 @@ def test_concat_joins_columns_and_their_valid_extents() -> None:
     assert (t.shape, t.valid_shape) == ((16, 96), (16, 84))
 
 
-@pytest.mark.requirement("CG-14")
 def test_set_validshape_narrows_within_the_tile() -> None:
     n = index("n")
     assert result("tile.set_validshape", tile(16, 64), n, Const(64)).valid_shape == (n, 64)

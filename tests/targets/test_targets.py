@@ -72,7 +72,6 @@ def test_only_a5_moves_between_the_cores_on_chip() -> None:
     assert (A2A3.on_chip_pipe, A5.on_chip_pipe) == (False, True)
 
 
-@pytest.mark.requirement("EV-01")
 def test_vec_to_mat_keeps_all_three_documented_pipes() -> None:
     move = A5.move(Space.VEC, Space.MAT)
     assert move is not None
