@@ -33,7 +33,8 @@ def convert_to_ssa(function: Function, ctx: PassContext) -> Function:
     block = builder.block(function.body, env, frozenset())
     if block.yields is not None:
         raise PassError("yield outside of a loop or branch", at(function.span))
-    return with_body(function, tuple(block.stmts))
+    body = tuple(block.stmts)
+    return function if body == function.body else with_body(function, body)
 
 
 @dataclass(frozen=True, slots=True)

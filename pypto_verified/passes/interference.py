@@ -69,20 +69,24 @@ class _Flow:
         self.target = target
         self.copies_may_share = copies_may_share
         self.graph = Interference()
+        self.windows: set[str] = set()
         self.loaded: set[str] = set()
         self.popped: set[str] = set()
 
     def find_hazards(self, function: Function) -> None:
-        """On a2a3 an op that reads a popped tile must not write over a loaded tile that it reads (MP-08)."""
-        if self.target.name != "a2a3" or function.kind is not FunctionKind.AIV:
-            return
+        """Windows of tiles; on a2a3 also loaded and popped tiles: an op that reads a popped tile must not write over a
+        loaded tile that it reads (MP-08)."""
+        guarded = self.target.name == "a2a3" and function.kind is FunctionKind.AIV
         for s in walk_stmts(function.body):
             if not isinstance(s, Assign) or not isinstance(s.value, Call):
                 continue
             source = s.value.args[0] if s.value.args and is_view(s.value) else None
-            if s.value.op == "tile.load" or (isinstance(source, Var) and source.name in self.loaded):
+            origin = source.name if isinstance(source, Var) else ""
+            if s.value.op == "tile.slice" or origin in self.windows:
+                self.windows.add(s.var.name)
+            if guarded and (s.value.op == "tile.load" or origin in self.loaded):
                 self.loaded.add(s.var.name)
-            elif s.value.op == "tile.tpop_from_aic":
+            if guarded and s.value.op == "tile.tpop_from_aic":
                 self.popped.add(s.var.name)
 
     def block(self, body: tuple[Stmt, ...], live: Live, yields_to: Targets, depth: int, record: bool) -> Live:
@@ -141,14 +145,12 @@ class _Flow:
 
     def keep_apart(self, call: Call, result: str, t: TileType) -> None:
         """Edges between a result and the operands it must not stand on although they are dead after the op."""
-        operand_bases = [(k, b) for k, a in enumerate(call.args) if (b := base_of(a)) is not None]
-        for k, base in operand_bases:
-            if not may_stand_on(call, k, t):
+        operands = [(k, a.name, b) for k, a in enumerate(call.args) if isinstance(a, Var) and (b := base_of(a))]
+        reads_popped = any(name in self.popped for _, name, _ in operands)
+        for k, name, base in operands:
+            hazard = reads_popped and name in self.loaded
+            if hazard or name in self.windows or not may_stand_on(call, k, t):
                 self.graph.add(result, base)
-        names = {a.name: base for (k, base) in operand_bases if isinstance(a := call.args[k], Var)}
-        if self.popped & names.keys():
-            for name in self.loaded & names.keys():
-                self.graph.add(result, names[name])
 
     def loop(
         self, iter_args: tuple[IterArg, ...], prelude: tuple[Stmt, ...], body: tuple[Stmt, ...], tested: Live,

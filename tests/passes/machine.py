@@ -3,8 +3,8 @@
 `meaning` runs IR with plain variables: a value is a term that says how it was computed, and no memory exists. `placed`
 runs lowered IR on byte arrays: every tile is read from and written to the bytes of its MemRef, so that two tiles that
 share bytes while both are needed give a wrong term. An op is taken at its worst: it overwrites its scratch before it
-reads and after it wrote, and where its declaration forbids result and operand to share bytes, it destroys the result's
-bytes before it reads that operand.
+reads and after it wrote, and where its declaration forbids result and operand to share bytes, or these hold their
+elements in other places, it destroys the result's bytes before it reads that operand.
 """
 
 from __future__ import annotations
@@ -226,8 +226,10 @@ class _Placed(_Run):
         for k, a in enumerate(call.args):
             if not isinstance(a, Var) or not isinstance(a.type, TileType) or k == decl.inplace:
                 continue
-            if k in decl.noalias or a.type.shape != result.type.shape:
-                for b in set(self._bytes(result)) & set(self._bytes(self._whole(a))):
+            whole = self._whole(a)
+            assert isinstance(whole.type, TileType)
+            if k in decl.noalias or whole.type.shape != result.type.shape:
+                for b in set(self._bytes(result)) & set(self._bytes(whole)):
                     self.memory[b] = ("destroyed", call.op)
 
     def _whole(self, v: Var) -> Var:

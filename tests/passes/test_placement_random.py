@@ -51,7 +51,7 @@ def _v(name: str) -> Var:
 
 @st.composite
 def _statement(draw: st.DrawFn, depth: int, loop: str) -> list[Stmt]:
-    kinds = ["add", "exp", "recip", "copy", "load", "assemble", "slice", "rem", "swap"]
+    kinds = ["add", "exp", "recip", "copy", "load", "assemble", "slice", "window", "sum", "rem", "swap"]
     if depth < 2:
         kinds += ["if", "for", "for"]
     if loop:
@@ -76,6 +76,19 @@ def _statement(draw: st.DrawFn, depth: int, loop: str) -> list[Stmt]:
             part = make_call("tile.slice", (_v(y), _numbers(8, 16), _numbers(8, 0)), {}, AT)
             small = Var("part", part.type)
             return [Assign(small, part, AT), _assign(x, "assemble", _v(z), small, _numbers(0, 0))]
+        case "window":
+            row = draw(st.sampled_from((0, 4, 8)))
+            part = make_call("tile.slice", (_v(y), _numbers(8, 16), _numbers(row, 0)), {}, AT)
+            small = Var("part", part.type)
+            half = make_call("tile.exp", (small,), {}, AT)
+            put = _assign(x, "assemble", _v(z), Var("half", half.type), _numbers(4, 0))
+            return [Assign(small, part, AT), Assign(Var("half", half.type), half, AT), put]
+        case "sum":
+            tmp = make_call("tile.create", (_numbers(16, 16),), {"dtype": FP32}, AT)
+            sums = make_call("tile.row_sum", (_v(y), Var("tmp", tmp.type)), {}, AT)
+            column = Var("column", sums.type)
+            spread = _assign(x, "row_expand_add", _v(z), column)
+            return [Assign(Var("tmp", tmp.type), tmp, AT), Assign(column, sums, AT), spread]
         case "rem":
             tmp = make_call("tile.create", (_numbers(16, 16),), {"dtype": FP32}, AT)
             return [Assign(Var("tmp", tmp.type), tmp, AT), _assign(x, "rem", _v(y), _v(z), Var("tmp", tmp.type))]
@@ -88,7 +101,7 @@ def _statement(draw: st.DrawFn, depth: int, loop: str) -> list[Stmt]:
         case _:
             i = Var(loop, ScalarType(INDEX))
             cond = Binary(BinaryOp.EQ, i, Const(draw(st.integers(0, 1))), BOOL)
-            leave: Stmt = draw(st.sampled_from([Break(AT), Continue(AT)]))
+            leave: Stmt = Break(AT) if draw(st.booleans()) else Continue(AT)
             return [If(cond, (*draw(_body(2, "")), leave), (), (), AT)]
 
 
