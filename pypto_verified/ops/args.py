@@ -80,7 +80,7 @@ class Args:
         raise OpError(f"{self.decl.name}: {message}", location(self.span), help)
 
     def require(self, holds: bool, message: str, help: str = "") -> None:
-        """Raise OpError unless `holds`."""
+        """Raise OpError unless `holds`. For messages that are cheap to make; show() of a size is not."""
         if not holds:
             self.fail(message, help)
 
@@ -193,21 +193,22 @@ class Args:
     def same_shape(self, a: str, b: str) -> None:
         """Require equal physical shapes of two tile operands."""
         left, right = self.tile(a).shape, self.tile(b).shape
-        self.require(
-            left == right, f"{a} has shape {show_shape(left)} but {b} has {show_shape(right)}",
-            "operands must have equal shapes; to broadcast a [M, 1] column or a [1, N] row use the row_expand_* or "
-            "col_expand_* ops",
-        )
+        if left != right:
+            self.fail(
+                f"{a} has shape {show_shape(left)} but {b} has {show_shape(right)}",
+                "operands must have equal shapes; to broadcast a [M, 1] column or a [1, N] row use the row_expand_* or "
+                "col_expand_* ops",
+            )
 
     def same_valid(self, a: str, b: str) -> None:
         """Refuse two tile operands whose valid extents provably differ."""
         left, right = self.tile(a).valid_shape, self.tile(b).valid_shape
         for i, (x, y) in enumerate(zip(left, right, strict=True)):
-            self.require(
-                equal(x, y) is not False,
-                f"{a} is valid on {show_shape(left)} but {b} on {show_shape(right)} (dim {i} differs)",
-                "narrow both to the same extent with pl.set_validshape or fill the padding with pl.fillpad",
-            )
+            if equal(x, y) is False:
+                self.fail(
+                    f"{a} is valid on {show_shape(left)} but {b} on {show_shape(right)} (dim {i} differs)",
+                    "narrow both to the same extent with pl.set_validshape or fill the padding with pl.fillpad",
+                )
 
     def only_dtypes(self, name: str, *allowed: str) -> None:
         """Refuse a tile operand of any other dtype."""
@@ -226,5 +227,6 @@ class Args:
     def rank(self, name: str, rank: int) -> tuple[int, ...]:
         """The shape of a tile operand of that rank."""
         shape = self.tile(name).shape
-        self.require(len(shape) == rank, f"{name} must be {rank}-D, got shape {show_shape(shape)}")
+        if len(shape) != rank:
+            self.fail(f"{name} must be {rank}-D, got shape {show_shape(shape)}")
         return shape

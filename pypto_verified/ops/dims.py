@@ -11,12 +11,16 @@ from collections.abc import Callable, Sequence
 from pypto_verified import index
 from pypto_verified.dtypes import INDEX
 from pypto_verified.errors import NotModelled
-from pypto_verified.ir.expr import Binary, BinaryOp, Const, Dim, Expr
+from pypto_verified.ir.expr import Binary, BinaryOp, Const, Dim, Expr, Var
 from pypto_verified.ir.index_form import to_index
 
 
 def as_dim(e: Dim) -> Dim:
     """`e` as a size: an int when its normal form is constant."""
+    if isinstance(e, int | Var):
+        return e
+    if isinstance(e, Const) and isinstance(e.value, int):
+        return int(e.value)
     form = _form(e)
     return e if form is None or form.value is None else form.value
 
@@ -41,14 +45,16 @@ def _decided(c: index.Cond) -> bool | None:
 
 def equal(a: Dim, b: Dim) -> bool | None:
     """Whether a == b: True, False, or None when it depends on run-time values."""
-    if a == b:
-        return True
+    if isinstance(a, int) and isinstance(b, int):
+        return a == b
     left, right = _form(a), _form(b)
     return None if left is None or right is None else _decided(index.eq(left, right))
 
 
 def at_most(a: Dim, b: Dim) -> bool | None:
     """Whether a <= b: True, False, or None when it depends on run-time values."""
+    if isinstance(a, int) and isinstance(b, int):
+        return a <= b
     left, right = _form(a), _form(b)
     return None if left is None or right is None else _decided(left <= right)
 
@@ -64,6 +70,7 @@ def all_equal(a: Sequence[Dim], b: Sequence[Dim]) -> bool | None:
 
 
 def _combine(op: BinaryOp, a: Dim, b: Dim, apply: Callable[[index.Expr, index.Expr], index.Expr]) -> Dim:
+    """`a op b`: a number or one of the operands where the normal form says so, else the expression as written."""
     left, right = _form(a), _form(b)
     if left is not None and right is not None:
         result = apply(left, right)

@@ -42,13 +42,9 @@ def _load(a: Args) -> Type:
         "load into pl.Mem.Mat and pl.move from there",
     )
     offsets, requested = a.dims("offsets"), a.dims("valid_shape")
-    a.require(
-        len(offsets) == len(shape), f"offsets {show_shape(offsets)} and shapes {show_shape(shape)} differ in rank"
-    )
-    a.require(
-        len(requested) == len(shape),
-        f"valid_shape {show_shape(requested)} and shapes {show_shape(shape)} differ in rank",
-    )
+    for what, got in (("offsets", offsets), ("valid_shape", requested)):
+        if len(got) != len(shape):
+            a.fail(f"{what} {show_shape(got)} and shapes {show_shape(shape)} differ in rank")
     valid = requested
     if len(shape) == len(tensor.shape):
         valid = read_window(
@@ -67,22 +63,23 @@ def _store(a: Args) -> Type:
         f"the tile is {tile.dtype} but the tensor {tensor.dtype}",
         f"cast it first: pl.cast(tile, pl.{tensor.dtype})",
     )
-    a.require(
-        len(offsets) == len(tensor.shape) or a.has("shapes"),
-        f"offsets {show_shape(offsets)} must have one entry for each of the tensor's dims {show_shape(tensor.shape)}",
-    )
+    if len(offsets) != len(tensor.shape) and not a.has("shapes"):
+        a.fail(
+            f"offsets {show_shape(offsets)} must have one entry for each of the tensor's dims "
+            f"{show_shape(tensor.shape)}"
+        )
     if a.number("atomic"):
         a.only_dtypes("tile", "INT8", "INT16", "INT32", "FP16", "BF16", "FP32")
     if not a.has("shapes") and len(tile.shape) == len(tensor.shape):
         for i, (size, offset, extent) in enumerate(zip(tensor.shape, offsets, tile.valid_shape, strict=True)):
-            a.require(at_most(0, offset) is not False, f"offset {show(offset)} in dim {i} is negative")
-            end = add(offset, extent)
-            a.require(
-                at_most(end, size) is not False,
-                f"the write ends at {show(end)} in dim {i} (offset {show(offset)} + {show(extent)}), past the tensor's "
-                f"{show(size)}",
-                "narrow the tile with pl.set_validshape to what exists, or move the offset",
-            )
+            if at_most(0, offset) is False:
+                a.fail(f"offset {show(offset)} in dim {i} is negative")
+            if at_most(add(offset, extent), size) is False:
+                a.fail(
+                    f"the write ends at {show(add(offset, extent))} in dim {i} (offset {show(offset)} + "
+                    f"{show(extent)}), past the tensor's {show(size)}",
+                    "narrow the tile with pl.set_validshape to what exists, or move the offset",
+                )
     return tensor
 
 

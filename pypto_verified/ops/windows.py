@@ -31,31 +31,26 @@ def read_window(
     part; `clamp`: the part beyond the source's edge is cut off instead of refused. Raises OpError for a window that
     provably leaves the source.
     """
-    for what, got in (("offsets", offsets), ("window", window)):
-        a.require(
-            len(got) == len(source),
-            f"{what} {show_shape(got)} must have one entry for each of the source's dims {show_shape(source)}",
-        )
-    a.require(
-        not requested or len(requested) == len(window),
-        f"valid_shape {show_shape(requested)} must have the rank of the window {show_shape(window)}",
-    )
+    for what, got in (("offsets", offsets), ("window", window), ("valid_shape", requested or window)):
+        if len(got) != len(source):
+            a.fail(f"{what} {show_shape(got)} must have one entry for each of the source's dims {show_shape(source)}")
     result: list[Dim] = []
     for i, (size, valid, offset, extent) in enumerate(zip(source, source_valid, offsets, window, strict=True)):
         wanted: Dim = requested[i] if requested else extent
-        a.require(at_most(0, offset) is not False, f"offset {show(offset)} in dim {i} is negative")
-        a.require(
-            at_most(wanted, extent) is not False,
-            f"valid_shape {show(wanted)} in dim {i} exceeds the window's {extent}",
-            "a valid region can't be larger than the tile that holds it",
-        )
-        end = add(offset, extent if exact else wanted)
-        a.require(
-            clamp or at_most(end, size) is not False,
-            f"the window ends at {show(end)} in dim {i} (offset {show(offset)} + {show(sub(end, offset))}), past the "
-            f"source's {show(size)}",
-            remedy,
-        )
+        if at_most(0, offset) is False:
+            a.fail(f"offset {show(offset)} in dim {i} is negative")
+        if at_most(wanted, extent) is False:
+            a.fail(
+                f"valid_shape {show(wanted)} in dim {i} exceeds the window's {extent}",
+                "a valid region can't be larger than the tile that holds it",
+            )
+        reach = extent if exact else wanted
+        if not clamp and at_most(add(offset, reach), size) is False:
+            a.fail(
+                f"the window ends at {show(add(offset, reach))} in dim {i} (offset {show(offset)} + {show(reach)}), "
+                f"past the source's {show(size)}",
+                remedy,
+            )
         if clamp or equal(valid, size) is not True:
             # A size is never negative (assumption SIZE-NONNEG), what is left of it behind an offset may be.
             left = valid if equal(offset, 0) is True else maximum(sub(valid, offset), 0)
