@@ -100,8 +100,11 @@ class _Check:
     def _obligation(self, rule: AnyRule, site: Site) -> None:
         started = perf_counter()
         goal = as_cond(rule.goal(site))
-        hypotheses = site.path & self.background
+        hypotheses = site.path & self.background & rule.given(site)
         decision = self.ladder.decide(Query(hypotheses, goal, self.unconstrained, self.dims))
+        if decision.verdict is Verdict.VACUOUS and self._consistent():
+            # Code that is never reached does nothing wrong; VACUOUS is for assumptions that contradict each other.
+            decision = Decision(Verdict.PROVED, decision.decider)
         elapsed = (perf_counter() - started) * 1000
         place = self.program.location(site.op)
         label = f"{place.line}:{place.column} {site.label}" if place.column else f"{place.line} {site.label}"
@@ -113,6 +116,9 @@ class _Check:
             self._assumptions(rule, hypotheses, goal)))
         if decision.verdict is not Verdict.PROVED:
             self.result.findings.append(self._explain(rule, site, decision, hypotheses, goal))
+
+    def _consistent(self) -> bool:
+        return self.ladder.satisfiable(self.background, self.dims).verdict is Verdict.PROVED
 
     def _assumptions(self, rule: AnyRule, hypotheses: Cond, goal: Cond) -> tuple[str, ...]:
         """Ids of the table, and the user's own texts, that stand behind a verdict."""
@@ -130,8 +136,8 @@ class _Check:
     def _explain(self, rule: AnyRule, site: Site, decision: Decision, hypotheses: Cond, goal: Cond) -> Finding:
         place = self.program.location(site.op)
         if decision.verdict is Verdict.VACUOUS:
-            return _finding(rule.id, rule.kind, Verdict.VACUOUS, f"{site.label} is never reached", place,
-                            help="remove it, or check the assumptions")
+            return _finding(rule.id, rule.kind, Verdict.VACUOUS, "the assumptions contradict each other", place,
+                            help="drop or weaken an --assume")
         if decision.verdict is Verdict.UNKNOWN and not decision.needs_condition:
             return _finding(rule.id, rule.kind, Verdict.UNKNOWN, f"{rule.claim}: not decided ({decision.why})", place)
         witness = Witness(decision.model)

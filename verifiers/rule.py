@@ -8,7 +8,7 @@ lambda runs on numbers, on symbols and, through the ladder, in a solver.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from pypto_verified.index import Cond, Expr, IntLike, as_expr, evaluate, symbols_of
@@ -60,6 +60,7 @@ class Rule(Generic[S]):
     help: Callable[[S], str]
     mutant: Callable[[S], CondLike]
     assumptions: tuple[str, ...] = ()
+    given: Callable[[S], CondLike] = field(default=lambda s: True)
 
 
 def always(site: Site) -> bool:

@@ -134,7 +134,7 @@ _BINARY = (
     row("pto.tdiv", "src0 src1", "dst", inplace="src0 src1", attrs=_precision("div")),
     row("pto.taddrelu", "src0 src1", "dst", inplace="src0 src1", modelled=False),
     row("pto.tfmod", "src0 src1", "dst", attrs=_precision("fmod")),
-    row("pto.trem", "src0 src1 ~tmp?", "dst", attrs=_precision("rem")),
+    row("pto.trem", "src0 src1 ~tmp?", "dst", inplace="src0 src1", attrs=_precision("rem")),
     row("pto.txor", "src0 src1 ~tmp?", "dst", inplace="src0 src1"),
     row("pto.tpow", "base exp ~tmp?", "dst", attrs=_precision("pow"), modelled=False),
     row("pto.tprelu", "src0 src1 ~tmp?", "dst"),
@@ -155,13 +155,13 @@ _SCALAR = (
              "ins ( $scalar , $divisor : :scalar , :divisor ) outs ( $dst : :dst ) {}"),
     *(row(f"pto.{n}", "src scalar:s", "dst") for n in ("tands", "tors", "tfmods")),
     row("pto.txors", "src scalar:s ~tmp?", "dst"),
-    row("pto.trems", "src scalar:s ~tmp?", "dst"),
+    row("pto.trems", "src scalar:s ~tmp?", "dst", inplace="src"),
     row("pto.tlrelu", "src slope:s", "dst", inplace="src"),
     row("pto.taxpy", "src scalar:s", "+dst", inplace="", modelled=False),
     row("pto.tpows", "src scalar:s ~tmp?", "dst", attrs=_precision("pow"), modelled=False),
     row("pto.texpands", "scalar:s", "dst"),
-    row("pto.tcmp", "src0 src1", "dst", form="dps_in", attrs={"cmpMode": "enum:cmp"}),
-    row("pto.tcmps", "src scalar:s", "dst", form="dps_in", attrs={"cmpMode": "enum:cmp"}),
+    row("pto.tcmp", "src0 src1", "dst", inplace="src0 src1", form="dps_in", attrs={"cmpMode": "enum:cmp"}),
+    row("pto.tcmps", "src scalar:s", "dst", inplace="src", form="dps_in", attrs={"cmpMode": "enum:cmp"}),
     row("pto.tsel", "mask src0 src1 ~tmp?", "dst", inplace="src0 src1"),
     row("pto.tsels", "mask src ~tmp? scalar:s", "dst", inplace="src"),
 )
@@ -171,16 +171,16 @@ _UNARY = (
     *(row(f"pto.t{n}", "src", "dst", inplace="src", attrs=_precision(n)) for n in ("exp", "log", "sqrt")),
     row("pto.trecip", "src", "dst", attrs=_precision("recip")),
     row("pto.trsqrt", "src ~tmp?", "dst", attrs=_precision("rsqrt")),
-    row("pto.tcvt", "src ~tmp?", "dst", form="dps_in", attrs={
+    row("pto.tcvt", "src ~tmp?", "dst", inplace="src", form="dps_in", attrs={
         "rmode": "enum:round_mode", "sat_mode": "enum:saturation_mode", "satmode": "alias:sat_mode"}),
 )
 
 _AXIS = (
     *(row(f"pto.{n}", "src ~tmp?", "dst") for n in (
         "trowsum", "trowmax", "trowmin", "trowprod", "trowargmax", "trowargmin", "tcolargmax", "tcolargmin")),
-    row("pto.tcolsum", "src ~tmp?", "dst", attrs={"isBinary": "bool"},
+    row("pto.tcolsum", "src ~tmp?", "dst", inplace="src", attrs={"isBinary": "bool"},
         form="ins ( $src , $tmp {} : :src , :tmp ) outs ( $dst : :dst ) | ins ( $src : :src ) outs ( $dst : :dst ) {}"),
-    *(row(f"pto.{n}", "src", "dst") for n in ("tcolmax", "tcolmin", "tcolprod")),
+    *(row(f"pto.{n}", "src", "dst", inplace="src") for n in ("tcolmax", "tcolmin", "tcolprod")),
     row("pto.trowexpand", "src", "dst"),
     row("pto.tcolexpand", "src", "dst"),
     *(row(f"pto.trowexpand{n}", "src0 src1 ~tmp?", "dst", inplace="src0",

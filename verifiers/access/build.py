@@ -52,6 +52,8 @@ class _Builder:
         self.program = AccessProgram(func, file, self.symbols, Sequence([]), [], [], [], [], [])
         self.producers: dict[Value, Op] = {}
         self.loops: tuple[Loop, ...] = ()
+        self.region: tuple[int, ...] = ()
+        self.regions = 0
         self.block_count: Expr | None = None
 
     def build(self) -> AccessProgram:
@@ -122,6 +124,15 @@ class _Builder:
     # Control flow
 
     def _block(self, block: Block, path: Cond) -> Sequence:
+        """The nodes of a region, which gets a number of its own."""
+        outer = self.region
+        self.regions += 1
+        self.region = (*outer, self.regions)
+        made = self._nodes(block, path)
+        self.region = outer
+        return made
+
+    def _nodes(self, block: Block, path: Cond) -> Sequence:
         made = Sequence([])
         for op in block.ops:
             if op.name == "scf.for":
@@ -134,7 +145,7 @@ class _Builder:
                 # Sections and other plain regions run once, where they stand.
                 if not op.name.startswith("pto.section"):
                     self._gap(op, f"region of {op.name}")
-                made.items.extend(self._block(r, path) for r in op.regions)
+                made.items.extend(self._nodes(r, path) for r in op.regions)
             elif op.name not in _SILENT:
                 step = self._op(op, path)
                 if step is not None:
@@ -316,13 +327,14 @@ class _Builder:
         if row is not None and row.effect in ("view", "alloc"):
             made = self.handles.define(op)
             if isinstance(made, TileUse):
-                self.program.defined.append(Defined(made, path))
+                self._define(made, path)
             elif isinstance(made, Window):
                 self.program.windows.append((made, path))
             return None
         if name.startswith("pto.tpop") and op.results and isinstance(op.result.type, TileBufType):
-            self.program.defined.append(Defined(self.handles.pop(op), path))
-            return self._step(op, path)
+            tile = self.handles.pop(op)
+            self._define(tile, path)
+            return self._step(op, path, tile)
         step = self._step(op, path)
         for result in op.results:
             if isinstance(result.type, ScalarType) and result.type.dtype.is_integer:
@@ -351,12 +363,16 @@ class _Builder:
             size))
         return self._step(op, TRUE)
 
-    def _step(self, op: Op, path: Cond) -> Step:
+    def _define(self, tile: TileUse, path: Cond) -> None:
+        self.program.defined.append(Defined(tile, path, len(self.program.steps), self.region, self.loops))
+
+    def _step(self, op: Op, path: Cond, made: TileUse | None = None) -> Step:
         row = TABLE.get(op.name)
         operands: dict[str, tuple[Operand, ...]] = {
             group: tuple(self.handles.operand(v) for v in values) for group, values in op.args.items()}
         phases = row.phases(op, self.target) if row is not None and row.effect in ("compute", "sync") else ()
-        step = Step(len(self.program.steps), op, row, operands, phases, path, self.loops)
+        step = Step(
+            len(self.program.steps), op, row, operands, phases, path, self.loops, self.region, made)
         self.program.steps.append(step)
         return step
 

@@ -107,7 +107,8 @@ Operand: TypeAlias = Union[TileUse, Window, TensorView, Expr, Cond, None]
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
     """One op that may touch memory, at one place of the program. `path` holds whenever it runs; `loops` are those
-    around it, outermost first. `row` is None for an op the table does not know."""
+    around it, outermost first; `region` numbers the regions around it. `row` is None for an op the table does not know;
+    `made` is the tile that a pop hands out."""
 
     index: int
     op: Op
@@ -116,6 +117,8 @@ class Step:
     phases: tuple[Phase, ...]
     path: Cond
     loops: tuple[Loop, ...]
+    region: tuple[int, ...] = ()
+    made: TileUse | None = None
 
     def tiles(self, group: str) -> tuple[TileUse, ...]:
         """The tiles of an operand group, none if it is absent."""
@@ -133,7 +136,8 @@ class Step:
         return self._touched("reads")
 
     def writes(self) -> tuple[TileUse, ...]:
-        return self._touched("writes")
+        touched = self._touched("writes")
+        return (*touched, self.made) if self.made is not None else touched
 
     def _touched(self, which: str) -> tuple[TileUse, ...]:
         groups = [g for p in self.phases for g in (p.reads if which == "reads" else p.writes)]
@@ -178,10 +182,14 @@ Node: TypeAlias = Union[Step, Loop, Branch, Sequence]
 
 @dataclass(slots=True, eq=False)
 class Defined:
-    """A tile handle where it is made: an alloc, a slot or a view. `path` holds there."""
+    """A tile handle where it is made: an alloc, a slot or a view. `path` holds there; `position` is the index of the
+    next step, `region` the nesting of regions, `loops` those around it."""
 
     tile: TileUse
     path: Cond
+    position: int
+    region: tuple[int, ...]
+    loops: tuple[Loop, ...]
 
 
 @dataclass(slots=True, eq=False)

@@ -1,0 +1,128 @@
+"""When two tiles share bytes: as a condition for symbolic places, as a byte mask for constant ones."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from pypto_verified.index import Cond, Expr, all_of, any_of, const
+from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.layouts import BLayout
+from verifiers.access.program import Rect, Root, TileUse
+
+
+def place(tile: TileUse) -> Expr | None:
+    """The absolute byte address of a tile's first byte, None when its root has no address."""
+    address = tile.root.address
+    return address + tile.rect.base if address is not None else None
+
+
+def comparable(a: Root, b: Root) -> bool:
+    """Whether two roots can share bytes as far as the text says: roots without addresses are placed apart."""
+    if a is b:
+        return True
+    return a.space is b.space and a.address is not None and b.address is not None
+
+
+def disjoint(a: TileUse, b: TileUse) -> Cond:
+    """The condition under which no byte belongs to both."""
+    if not comparable(a.root, b.root):
+        return TRUE
+    first, second = place(a), place(b)
+    if first is None or second is None:
+        first, second = a.rect.base, b.rect.base
+    return disjoint_rects(first, a.rect, second, b.rect)
+
+
+def disjoint_rects(first: Expr, a: Rect, second: Expr, b: Rect) -> Cond:
+    """The same for rects whose bases are `first` and `second`. Exact for constants and for equal pitches; with
+    different pitches and symbolic places the enclosing intervals decide."""
+    if not a.span or not b.span:
+        return TRUE
+    if first.value is not None and second.value is not None and first.value >= 0 and second.value >= 0:
+        shared = mask(first.value, a.rows, a.row_bytes, a.pitch) & mask(second.value, b.rows, b.row_bytes, b.pitch)
+        return FALSE if shared else TRUE
+    apart = any_of((first + a.span <= second, second + b.span <= first))
+    if a.pitch != b.pitch or a.row_bytes == a.pitch or b.row_bytes == b.pitch:
+        return apart
+    column = (second - first) % a.pitch
+    return any_of((apart, all_of((column >= a.row_bytes, column + b.row_bytes <= a.pitch))))
+
+
+def inside_root(tile: TileUse) -> Cond:
+    """That a view lies within its root: what the VIEW rules establish."""
+    rect = tile.rect
+    return all_of((rect.base >= 0, rect.base + rect.span <= tile.root.bytes * tile.root.slots))
+
+
+def trails(a: TileUse, b: TileUse) -> Cond:
+    """The condition under which an op that goes through its elements in order may read `a` and write `b`: no element of
+    `b` lies behind the same element of `a`, so what is written was read before. Unboxed row-major tiles only."""
+    first, second = place(a), place(b)
+    plain = all(t.type.blayout is BLayout.ROW and not t.type.boxed for t in (a, b))
+    narrower = b.type.dtype.bytes <= a.type.dtype.bytes and b.rect.pitch <= a.rect.pitch
+    if not plain or not narrower or a.type.loc is not b.type.loc:
+        return FALSE
+    if first is None or second is None:
+        if a.root is not b.root:
+            return FALSE
+        first, second = a.rect.base, b.rect.base
+    return second <= first
+
+
+def same_bytes(a: TileUse, b: TileUse) -> Cond:
+    """The condition under which two tiles are exactly the same runs of bytes."""
+    if not comparable(a.root, b.root) or _runs(a.rect) != _runs(b.rect):
+        return FALSE
+    first, second = place(a), place(b)
+    if first is None or second is None:
+        first, second = a.rect.base, b.rect.base
+    return first == second
+
+
+def _runs(r: Rect) -> tuple[int, int, int]:
+    """(rows, row bytes, pitch), the same for every way to cut one solid block into rows."""
+    return (1, r.span, 0) if r.pitch == r.row_bytes or r.rows == 1 else (r.rows, r.row_bytes, r.pitch)
+
+
+@lru_cache(maxsize=4096)
+def mask(base: int, rows: int, row_bytes: int, pitch: int) -> int:
+    """The bytes of a rect at a constant address, as the bits of an integer."""
+    if not rows or not row_bytes:
+        return 0
+    if pitch == row_bytes or rows == 1:
+        return ((1 << (rows * row_bytes)) - 1) << base
+    run = (1 << row_bytes) - 1
+    total, done = run, 1
+    while done < rows:
+        take = min(done, rows - done)
+        total |= (total & ((1 << (take * pitch)) - 1)) << (done * pitch)
+        done += take
+    return total << base
+
+
+def certain_bytes(tile: TileUse) -> int:
+    """The mask of a tile at a constant place (relative to the root when that has no address); 0 when not constant."""
+    at = place(tile) if tile.root.address is not None else tile.rect.base
+    assert at is not None
+    return mask(at.value, *_shape(tile.rect)) if at.value is not None and at.value >= 0 else 0
+
+
+def possible_bytes(tile: TileUse) -> int:
+    """A mask that contains the tile wherever it may lie; -1 (all bytes) when its place is not bounded."""
+    at = place(tile) if tile.root.address is not None else tile.rect.base
+    assert at is not None
+    if at.value is not None and at.value >= 0:
+        return mask(at.value, *_shape(tile.rect))
+    if at.lo is None or at.hi is None or at.lo < 0 or at.hi - at.lo > 1 << 22:
+        return -1
+    return mask(at.lo, 1, at.hi - at.lo + tile.rect.span, 0)
+
+
+def _shape(r: Rect) -> tuple[int, int, int]:
+    return r.rows, r.row_bytes, r.pitch
+
+
+def whole(root: Root) -> Rect:
+    """All slots of a root, from its own start."""
+    size = root.bytes * root.slots
+    return Rect(const(0), 1, size, size)

@@ -1,0 +1,275 @@
+"""Who wrote what a tile reads: a byte-exact flow over the access program, from `.pto` text alone.
+
+The text has handles and addresses, no values. What counts as a clobber is defined on handles (one per alloc; views
+count as their root):
+
+A read of handle A sees bytes last written through another handle B, and 1. A had been written before at those bytes: B
+destroyed A's value. Two exceptions when B is exactly A's bytes, the two ways in which compilers print one buffer under
+several names: carried: the write came around a loop in which that buffer is also read before it, so it is the next
+value of a loop-carried tile (whether the right value is carried is a question of translation, not of placement);
+merged: A's own writes come from earlier iterations, and B wrote in a branch that has ended: an arm that produces A. 2.
+A was never written through itself, so it stands for what others write (a branch or loop result, a relabelled tile):
+what B wrote before A was declared is what A was declared for, and B in a region nested inside A's is an arm that
+produces A. B at A's own level after A's declaration is a clobber.
+
+Reuse after the last read is never seen, since nothing reads. Zero-trip loops are joined in; a write at a constant place
+replaces what was there, a write at a symbolic place may. A write replaces its tile's physical bytes: whether the valid
+part covers what is read later is for the VALID rules. Roots without addresses are placed apart by the assembler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from pypto_verified.index import Cond, Expr, implies, substitute, substitute_cond, symbol, symbols_of
+from pypto_verified.index.cond import FALSE
+from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step, TileUse
+from verifiers.access.overlap import certain_bytes, disjoint, possible_bytes
+
+_MERGING = frozenset({"pto.tinsert", "pto.tsetval", "pto.tscatter", "pto.mscatter"})
+"""Ops that keep the rest of their destination: what they keep is judged where it is read."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Write:
+    """A write of `tile` at `step`."""
+
+    step: Step
+    tile: TileUse
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A write that a read may see, with the loops around which it came (by identity)."""
+
+    write: Write
+    around: frozenset[int]
+
+
+@dataclass(slots=True)
+class Reach:
+    """What of a source is still there: `bytes` at most; handles in `renewed` were wholly rewritten since."""
+
+    bytes: int
+    renewed: frozenset[Root]
+
+
+@dataclass(slots=True)
+class State:
+    """At one program point: the writes that reach it, and the bytes that each handle wrote itself, apart for writes
+    that came around a loop."""
+
+    reach: dict[Source, Reach] = field(default_factory=dict)
+    own: dict[tuple[Root, bool], int] = field(default_factory=dict)
+
+    def copy(self) -> State:
+        return State({s: Reach(r.bytes, r.renewed) for s, r in self.reach.items()}, dict(self.own))
+
+    def join(self, other: State) -> bool:
+        """Union in place; whether anything was added."""
+        changed = False
+        for source, theirs in other.reach.items():
+            mine = self.reach.get(source)
+            if mine is None:
+                self.reach[source] = Reach(theirs.bytes, theirs.renewed)
+                changed = True
+            elif theirs.bytes | mine.bytes != mine.bytes or mine.renewed - theirs.renewed:
+                mine.bytes |= theirs.bytes
+                mine.renewed &= theirs.renewed
+                changed = True
+        for key, theirs_own in other.own.items():
+            known = self.own.get(key, 0)
+            if theirs_own | known != known:
+                self.own[key] = theirs_own | known
+                changed = True
+        return changed
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clobber:
+    """`write` may destroy what a read expects; it does not when `harmless` holds."""
+
+    write: Write
+    harmless: Cond
+
+
+@dataclass(slots=True, eq=False)
+class Read:
+    """A read of `tile` at `step` and all that may spoil it. `written`: some write of those bytes may reach it."""
+
+    step: Step
+    tile: TileUse
+    clobbers: dict[int, Clobber] = field(default_factory=dict)
+    written: bool = False
+
+
+class Flow:
+    """The result: one `Read` for each tile operand that an op reads."""
+
+    def __init__(self, program: AccessProgram) -> None:
+        self.reads: dict[tuple[int, int], Read] = {}
+        self._writes: dict[tuple[int, int], Write] = {}
+        self._homes = {d.tile.root: d for d in reversed(program.defined)}
+        self._run(program.body, State())
+
+    def _run(self, node: Node, state: State) -> State:
+        if isinstance(node, Step):
+            self._step(node, state)
+            return state
+        if isinstance(node, Sequence):
+            for item in node.items:
+                state = self._run(item, state)
+            return state
+        if isinstance(node, Branch):
+            other = self._run(node.orelse, state.copy())
+            state = self._run(node.then, state)
+            state.join(other)
+            return state
+        return self._loop(node, state)
+
+    def _loop(self, loop: Loop, state: State) -> State:
+        """The least state at the head that holds on entry and after any number of iterations."""
+        head = state.copy()
+        while True:
+            end = self._run(loop.body, head.copy())
+            if not head.join(self._around(end, loop)):
+                break
+        # The head after the last iteration is also the exit; entered zero times it is the entry.
+        return head
+
+    def _step(self, step: Step, state: State) -> None:
+        merging = step.writes() if step.op.name in _MERGING else ()
+        for i, tile in enumerate(step.reads()):
+            if tile not in merging:
+                self._read(step, i, tile, state)
+        for i, tile in enumerate(step.writes()):
+            _write(self._writes.setdefault((step.index, i), Write(step, tile)), state)
+
+    def _read(self, step: Step, number: int, tile: TileUse, state: State) -> None:
+        read = self.reads.setdefault((step.index, number), Read(step, tile))
+        wanted = possible_bytes(tile)
+        fresh, carried = state.own.get((tile.root, False), 0), state.own.get((tile.root, True), 0)
+        for source, reach in state.reach.items():
+            other = source.write.tile
+            if not _same_arena(tile.root, other.root) or not reach.bytes & wanted:
+                continue
+            read.written = True
+            if other.root is tile.root or tile.root in reach.renewed:
+                continue
+            if self._is_clobber(read, source, reach.bytes & wanted, fresh, carried):
+                harmless = _harmless(step, tile, source)
+                known = read.clobbers.get(source.write.step.index)
+                if known is not None:
+                    harmless = harmless & known.harmless
+                read.clobbers[source.write.step.index] = Clobber(source.write, harmless)
+
+    def _is_clobber(self, read: Read, source: Source, shared: int, fresh: int, carried: int) -> bool:
+        """`shared`: bytes in question; `fresh`, `carried`: what the handle wrote itself, in this iteration or
+        before."""
+        root, write = read.tile.root, source.write
+        home = self._homes.get(root)
+        nested = home is not None and _inside(write.step.region, home.region)
+        if (fresh | carried) & shared:
+            if not _same_extent(root, write.tile.root):
+                return True
+            merged = nested and not fresh & shared and not _inside(read.step.region, write.step.region[:-1])
+            return not merged and not self._is_carried(source)
+        if fresh | carried or home is None or write.step.index < home.position:
+            return False
+        return not nested
+
+    def _is_carried(self, source: Source) -> bool:
+        """Whether the buffer is read, under whichever name, earlier in a loop around which the write came."""
+        write = source.write
+        return any(
+            id(loop) in source.around and any(
+                loop in r.step.loops and r.step.index <= write.step.index and _same_extent(r.tile.root, write.tile.root)
+                for r in self.reads.values())
+            for loop in write.step.loops)
+
+    def _around(self, end: State, loop: Loop) -> State:
+        """What the next iteration, or what follows the loop, sees: writes of the body have come around it, and handles
+        made in the body are new ones."""
+        made = State()
+        for source, reach in end.reach.items():
+            inside = any(x is loop for x in source.write.step.loops)
+            moved = Source(source.write, source.around | {id(loop)}) if inside else source
+            renewed = frozenset(r for r in reach.renewed if not self._made_in(r, loop))
+            known = made.reach.get(moved)
+            if known is None:
+                made.reach[moved] = Reach(reach.bytes, renewed)
+            else:
+                known.bytes |= reach.bytes
+                known.renewed &= renewed
+        for (root, came), bytes_ in end.own.items():
+            if not self._made_in(root, loop):
+                key = (root, came or self._written_in(root, loop))
+                made.own[key] = made.own.get(key, 0) | bytes_
+        return made
+
+    def _written_in(self, root: Root, loop: Loop) -> bool:
+        return any(w.tile.root is root and loop in w.step.loops for w in self._writes.values())
+
+    def _made_in(self, root: Root, loop: Loop) -> bool:
+        home = self._homes.get(root)
+        return home is not None and any(x is loop for x in home.loops)
+
+
+def _write(write: Write, state: State) -> None:
+    root = write.tile.root
+    certain, possible = certain_bytes(write.tile), possible_bytes(write.tile)
+    whole = write.tile.whole
+    for source, reach in list(state.reach.items()):
+        if not _same_arena(root, source.write.tile.root):
+            continue
+        reach.bytes &= ~certain
+        if whole:
+            reach.renewed |= {root}
+        if not reach.bytes:
+            del state.reach[source]
+    state.reach[Source(write, frozenset())] = Reach(possible, frozenset())
+    state.own[root, False] = state.own.get((root, False), 0) | possible
+
+
+def _inside(inner: tuple[int, ...], outer: tuple[int, ...]) -> bool:
+    """Whether one region lies strictly within another."""
+    return len(inner) > len(outer) and inner[:len(outer)] == outer
+
+
+def _same_arena(a: Root, b: Root) -> bool:
+    return a is b or (a.space is b.space and a.address is not None and b.address is not None)
+
+
+def _same_extent(a: Root, b: Root) -> bool:
+    return a.bytes == b.bytes and a.address is b.address
+
+
+def _harmless(step: Step, tile: TileUse, source: Source) -> Cond:
+    """The condition under which a clobber does not happen: its own path excludes the read's, or the bytes are apart."""
+    write = source.write
+    path, apart = write.step.path, disjoint(tile, write.tile)
+    first = next((i for i, x in enumerate(write.step.loops) if id(x) in source.around and x in step.loops), None)
+    if first is None:
+        return implies(path, apart)
+    # An earlier iteration of a common loop: its counters are other numbers than the read's.
+    earlier: dict[str, Expr] = {}
+    for loop in write.step.loops[first:]:
+        for term in (loop.counter, loop.var):
+            if term is not None:
+                for name, atom in symbols_of(term).items():
+                    if name not in earlier and not _outer(name, write.step.loops[:first]):
+                        earlier[name] = symbol(f"{name}_earlier", atom.lo, atom.hi)
+    return implies(substitute_cond(path, earlier), _earlier_apart(tile, write.tile, earlier))
+
+
+def _outer(name: str, loops: tuple[Loop, ...]) -> bool:
+    return any(name in symbols_of(t) for x in loops for t in (x.counter, x.var) if t is not None)
+
+
+def _earlier_apart(tile: TileUse, other: TileUse, earlier: dict[str, Expr]) -> Cond:
+    address = other.root.address
+    if address is None:
+        return FALSE
+    root = replace(other.root, address=substitute(address, earlier))
+    rect = replace(other.rect, base=substitute(other.rect.base, earlier))
+    return disjoint(tile, replace(other, root=root, rect=rect))

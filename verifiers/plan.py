@@ -1,0 +1,224 @@
+"""PLAN: where tiles lie. Addresses are legal and within capacity, no live tile is overwritten, in-place use is safe.
+
+Everything is judged on the text: `liveness.py` has the definition of a clobber. No code is shared with a compiler pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pypto_verified.index import Cond, all_of, any_of
+from pypto_verified.index.cond import TRUE, CondLike
+from verifiers.access import TileUse
+from verifiers.access.overlap import disjoint, inside_root, place, same_bytes, trails
+from verifiers.access.program import Reserved
+from verifiers.liveness import Clobber, Flow, Read
+from verifiers.rule import LEGALITY, SAFETY, Rule, Witness, both
+from verifiers.sites import Context, Site, TileSite, op_sites, op_text, tile_sites
+
+
+def _allocated(t: TileSite) -> bool:
+    return t.tile.how == "alloc"
+
+
+def _bytes_text(tile: TileUse, w: Witness) -> str:
+    at = place(tile)
+    first = w(at if at is not None else tile.rect.base)
+    where = tile.root.space.value if at is not None else f"tile {tile.root.name}"
+    return f"bytes {first} to {first + tile.rect.span - 1} of {where}"
+
+
+PLAN_LEVEL: Rule[TileSite] = Rule(
+    id="PLAN-LEVEL", kind=LEGALITY, observable=False, requires=("MP-01",), source="PTOAS driver checks",
+    claim="at level3 every tile has an address, at level2 none has",
+    sites=tile_sites, applies=_allocated,
+    goal=lambda t: (t.address is not None) == t.context.level3,
+    explain=lambda t, w: f"tile {t.name} has {'an' if t.address is not None else 'no'} address, other tiles differ",
+    help=lambda t: "give every alloc_tile an addr (level3), or none (level2)",
+    mutant=lambda t: t.address is not None or not t.context.level3 or len(t.name) > 0,
+)
+
+PLAN_ALIGN: Rule[TileSite] = Rule(
+    id="PLAN-ALIGN", kind=LEGALITY, observable=False, requires=("MP-07",),
+    source="PTOAS verifyConstantLocalAddress, PTOAS#875",
+    claim="a tile's address is a multiple of its space's alignment",
+    sites=tile_sites, applies=lambda t: _allocated(t) and t.address is not None,
+    goal=lambda t: t.address % t.context.target.alignment(t.space) == 0 if t.address is not None else True,
+    explain=lambda t, w: (
+        f"tile {t.name} lies at byte {w.show(t.address) if t.address is not None else ''} of {t.space.value}, which "
+        f"needs "
+        f"multiples of {t.context.target.alignment(t.space)}"),
+    help=lambda t: f"place it at a multiple of {t.context.target.alignment(t.space)}",
+    mutant=lambda t: t.address % 16 == 0 if t.address is not None else True,
+)
+
+
+def _fits(t: TileSite, capacity: int) -> CondLike:
+    if t.address is None:
+        return t.total_bytes <= capacity
+    return both(t.address >= 0, t.address + t.total_bytes <= capacity)
+
+
+PLAN_CAPACITY: Rule[TileSite] = Rule(
+    id="PLAN-CAPACITY", kind=SAFETY, observable=True, requires=("MP-07",),
+    source="the target's smallest documented capacity; PTOAS checks none at level3; pto-isa#170",
+    claim="a tile lies within its space's usable bytes",
+    sites=tile_sites, applies=_allocated, assumptions=("UB-TOP", "SMALL-TABLES"),
+    goal=lambda t: _fits(t, t.context.target.capacity(t.space)),
+    explain=lambda t, w: (
+        f"tile {t.name} takes {t.total_bytes} bytes"
+        + (f" at {w(t.address)}, up to {w(t.address) + t.total_bytes}" if t.address is not None else "")
+        + f"; {t.space.value} has {t.context.target.capacity(t.space)} usable bytes on {t.context.target.name}"),
+    help=lambda t: "use a smaller tile, or free another one first",
+    mutant=lambda t: _fits(t, 2 * t.context.target.capacity(t.space)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RingSite(Site):
+    """A tile and a reserved FIFO ring of the same space."""
+
+    tile: TileUse
+    ring: Reserved
+
+
+def _rings(context: Context) -> Iterator[RingSite]:
+    for ring in context.program.reserved:
+        if ring.base is None:
+            continue
+        for t in tile_sites(context):
+            if t.tile.how == "alloc" and t.space is ring.space and t.address is not None:
+                yield RingSite(context, t.op, t.path, f"{t.label} and {ring.name}", t.tile, ring)
+
+
+def _outside(s: RingSite, slack: int = 0) -> CondLike:
+    at = s.tile.root.address
+    if at is None or s.ring.base is None:
+        return TRUE
+    return any_of((at + s.tile.root.bytes <= s.ring.base, at + slack >= s.ring.base + s.ring.bytes))
+
+
+PLAN_RESERVE: Rule[RingSite] = Rule(
+    id="PLAN-RESERVE", kind=SAFETY, observable=True, requires=("MP-03",), source="PTOAS#595",
+    claim="no tile lies in a reserved FIFO ring, which the peer core writes at any time",
+    sites=_rings, applies=lambda s: True,
+    goal=_outside,
+    explain=lambda s, w: (
+        f"tile {s.tile.name}, {_bytes_text(s.tile, w)}, lies in the ring {s.ring.name}, bytes {s.ring.base} to "
+        f"{(s.ring.base or 0) + s.ring.bytes - 1}"),
+    help=lambda s: "place the tile behind the ring",
+    mutant=lambda s: _outside(s, 1 << 20),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSite(Site):
+    """One tile operand that an op reads, with what may have spoilt it."""
+
+    read: Read
+
+
+def _reads(context: Context) -> Iterator[ReadSite]:
+    for read in Flow(context.program).reads.values():
+        if read.step.modelled:
+            label = f"{op_text(read.step.op)} {read.tile.name}"
+            yield ReadSite(context, read.step.op, read.step.path, label, read)
+
+
+def _intact(s: ReadSite) -> Cond:
+    return all_of(c.harmless for c in s.read.clobbers.values())
+
+
+def _culprit(s: ReadSite) -> Clobber:
+    """A clobber that the normal form can't dismiss; the first one, if there are several."""
+    certain = [c for c in s.read.clobbers.values() if c.harmless is not TRUE]
+    return certain[0]
+
+
+def _overwritten(s: ReadSite, w: Witness) -> str:
+    culprit = _culprit(s).write
+    place = s.context.program.location(culprit.step.op)
+    return (
+        f"tile {s.read.tile.name} ({_bytes_text(s.read.tile, w)}) is read here after {op_text(culprit.step.op)} at "
+        f"line "
+        f"{place.line} wrote tile {culprit.tile.name} ({_bytes_text(culprit.tile, w)}) over it")
+
+
+PLAN_OVERLAP: Rule[ReadSite] = Rule(
+    id="PLAN-OVERLAP", kind=SAFETY, observable=True, requires=("MP-01", "MP-02"),
+    source="PTOAS checks nothing at level3 (facts: WP-9); pypto#1821, #585",
+    claim="what a tile holds is not overwritten through another tile before its last read",
+    sites=_reads, applies=lambda s: s.read.tile.root.address is not None,
+    goal=_intact, explain=_overwritten,
+    help=lambda s: "give one of the two tiles other bytes, or read the first one before the second is written",
+    mutant=lambda s: any_of((TRUE, _intact(s))),
+)
+
+INIT_READ: Rule[ReadSite] = Rule(
+    id="INIT-READ", kind=SAFETY, observable=True, requires=("VF-01",), source="PTOAS accepts it (facts: WP-14)",
+    claim="a tile that is read was written before",
+    sites=_reads, applies=lambda s: True,
+    goal=lambda s: s.read.written,
+    explain=lambda s, w: f"tile {s.read.tile.name} is read, but nothing has written its bytes",
+    help=lambda s: "load it, fill it, or drop the read",
+    mutant=lambda s: s.read.written or len(s.read.clobbers) == 0,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PairSite(Site):
+    """A tile that one op reads (or also writes) and a tile that it writes. `exact`: the op is safe if both are the same
+    bytes."""
+
+    read: TileUse
+    write: TileUse
+    exact: bool
+
+
+def _pairs(context: Context) -> Iterator[PairSite]:
+    for site in op_sites(context):
+        step = site.step
+        row = step.row
+        assert row is not None
+        for phase in step.phases:
+            for written in phase.writes:
+                for group in dict.fromkeys((*phase.reads, *phase.writes)):
+                    # Two written groups are looked at once, and a group does not meet itself.
+                    if group == written or (group in phase.writes and group < written):
+                        continue
+                    for a in step.tiles(group):
+                        for b in step.tiles(written):
+                            if a.type.loc is b.type.loc:
+                                label = f"{site.label} {a.name} and {b.name}"
+                                exact = group in row.inplace or _plain_copy(step.op.name, a, b)
+                                yield PairSite(context, step.op, step.path, label, a, b, exact)
+
+
+def _plain_copy(op: str, a: TileUse, b: TileUse) -> bool:
+    """A move onto itself, same layout: the assembler drops it."""
+    return op == "pto.tmov" and a.type.dtype == b.type.dtype and (a.type.blayout, a.type.slayout, a.type.fractal) == (
+        b.type.blayout, b.type.slayout, b.type.fractal)
+
+
+def _safe(s: PairSite, exact: bool) -> Cond:
+    if not exact:
+        return disjoint(s.read, s.write)
+    return any_of((disjoint(s.read, s.write), same_bytes(s.read, s.write), trails(s.read, s.write)))
+
+
+PLAN_INPLACE: Rule[PairSite] = Rule(
+    id="PLAN-INPLACE", kind=SAFETY, observable=True, requires=("MP-02",),
+    source="the op's row: in-place safety of PyPTO's op registry; pypto#2007, #1825",
+    claim="an op's source shares no byte with what it writes, unless it is safe in place and writes behind its reads",
+    given=lambda s: both(inside_root(s.read), inside_root(s.write)),
+    sites=_pairs, applies=lambda s: True,
+    goal=lambda s: _safe(s, s.exact),
+    explain=lambda s, w: (
+        f"{op_text(s.op)} reads {s.read.name} ({_bytes_text(s.read, w)}) while it writes {s.write.name} "
+        f"({_bytes_text(s.write, w)})" + ("" if s.exact else "; it is not safe in place")),
+    help=lambda s: "give the destination bytes of its own",
+    mutant=lambda s: _safe(s, True),
+)
+
+RULES = (PLAN_LEVEL, PLAN_ALIGN, PLAN_CAPACITY, PLAN_RESERVE, PLAN_OVERLAP, PLAN_INPLACE, INIT_READ)
