@@ -176,8 +176,8 @@ def _op(x: Expressions, node: ast.Call, path: str) -> Expr:
     if x.expected is not None and decl.keyword("shape") is not None:
         # A popped tile has the type that its annotation says.
         keywords = {"shape": x.expected.shape, "dtype": x.expected.dtype, **keywords}
-        if x.expected.view is not None and x.expected.view.valid_shape:
-            operands.setdefault("valid_shape", x.lifted(node, x.expected.view.valid_shape))
+        if x.expected.valid_shape != x.expected.shape:
+            operands.setdefault("valid_shape", x.lifted(node, x.expected.valid_shape))
     args = _positional(x, node, decl, path, operands)
     try:
         call = build.make_call(

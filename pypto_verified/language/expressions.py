@@ -66,7 +66,8 @@ class Expressions:
             return node.value
         if isinstance(node, ast.Name):
             return self._static_name(node.id)
-        names = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+        mentioned = [n for n in ast.walk(node) if isinstance(n, ast.Name)]
+        names = {n.id for n in mentioned} - {n.id for n in mentioned if isinstance(n.ctx, ast.Store)}
         if names & self.variables.keys():
             return Unknown("it depends on a run-time value")
         if names & self.statics.keys():

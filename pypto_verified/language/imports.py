@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import sysconfig
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,6 +19,8 @@ from pypto_verified.language.stubs import StubModule
 # everywhere and fast.
 _ALWAYS_STUBBED = frozenset({"torch", "torch_npu", "pytest", "pypto", "simpler"})
 _ANCESTORS = 6
+# Where installed packages and the standard library lie. They decide for themselves what an absent module means.
+_INSTALLED = tuple(sysconfig.get_paths()[key] for key in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 class _Loader(Loader):
@@ -36,14 +39,14 @@ class _Finder:
     def __init__(self, folders: list[str], fallback: bool) -> None:
         self._folders = folders
         self._fallback = fallback
-        self._busy = False
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: types.ModuleType | None = None
     ) -> ModuleSpec | None:
-        root = name.partition(".")[0]
         if not self._fallback:
-            return _stub_spec(name) if root in _ALWAYS_STUBBED else None
+            return _stub_spec(name) if name.partition(".")[0] in _ALWAYS_STUBBED else None
+        if _importer().startswith(_INSTALLED):
+            return None
         if path is None:
             for folder in self._folders:
                 spec = PathFinder.find_spec(name, [folder])
@@ -54,6 +57,26 @@ class _Finder:
 
 def _stub_spec(name: str) -> ModuleSpec:
     return ModuleSpec(name, _Loader(), is_package=True)
+
+
+def _importer() -> str:
+    """The file that the import statement being executed stands in."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and (frame.f_code.co_filename == __file__ or "importlib" in frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame.f_code.co_filename if frame is not None else ""
+
+
+def _stays(name: str, folders: list[str]) -> bool:
+    """Whether a module that was imported meanwhile is kept: stubs and the modules of the kernel's project are not."""
+    root = name.partition(".")[0]
+    if root in ("pypto", "pypto_verified"):
+        return root == "pypto_verified"
+    module = sys.modules[name]
+    file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+    if isinstance(module, StubModule):
+        return False
+    return not isinstance(file, str) or file.startswith(_INSTALLED) or not file.startswith(tuple(folders))
 
 
 def package_of(file: Path) -> tuple[str, Path]:
@@ -101,8 +124,8 @@ def kernel_imports(file: Path, public: Mapping[str, object]) -> Iterator[Recorde
         sys.dont_write_bytecode = writes
         sys.meta_path[:] = saved_finders
         sys.path[:] = saved_path
-        # Modules of the standard library that the file brought in stay: they are real and may be half of a pair.
+        # What else the file brought in is real and stays: some extension modules load once in a process only.
         for name in set(sys.modules) - set(saved_modules):
-            if name.partition(".")[0] not in sys.stdlib_module_names:
+            if not _stays(name, folders):
                 del sys.modules[name]
         sys.modules.update(saved_modules)

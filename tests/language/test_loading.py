@@ -129,7 +129,26 @@ def test_modules_beside_the_file_are_real(tmp_path: Path) -> None:
     assert only_function(load_file(kernel)).params[0].var.type == TensorType((48, 64), FP32)
 
 
+def test_installed_packages_do_not_see_stubs() -> None:
+    """An installed package that tries an optional module must find it absent; installed modules stay imported."""
+    text = """\
+import pypto.language as pl
+import json.tool, absent_for_the_kernel
+import runpy
+try:
+    runpy.run_module("absent_for_a_library")
+    N = 8
+except ImportError:
+    N = 16
+@pl.program
+class P:
+""" + KERNEL
+    assert only_function(load_source(text, "kernel.py")).params[0].var.type == TensorType((16, 64), FP32)
+    assert "json.tool" in sys.modules and "absent_for_the_kernel" not in sys.modules
+
+
 def test_the_import_world_is_restored_also_after_an_error() -> None:
+    load_source(VECTOR_ADD, "kernel.py")
     before = set(sys.modules), list(sys.path), list(sys.meta_path)
     load_source(VECTOR_ADD, "kernel.py")
     with pytest.raises(LanguageError):

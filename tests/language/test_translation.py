@@ -74,6 +74,7 @@ def call(text: str) -> Call:
         ("a.shape[0]", Const(64)),
         ("SHAPE[1] // 2", Const(32)),
         ("sum(SHAPE)", Const(80)),
+        ("max([n * 2 for n in SHAPE])", Const(128)),
         ("pl.FP32.get_byte() * 2", Const(8)),
         ("True", Const(True, BOOL)),
         ("n if ROWS > 8 else 0", N),
