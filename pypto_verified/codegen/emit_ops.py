@@ -39,7 +39,7 @@ from pypto_verified.codegen.kernel import Kernel
 from pypto_verified.ir.expr import Call, Var
 
 WithResult = Callable[[Kernel, Var, Call], None]
-Effect = Callable[[Kernel, "Var | None", Call], None]
+Effect = Callable[[Kernel, Var | None, Call], None]
 
 CUSTOM: dict[str, WithResult] = {
     "tile.create": emit_create,

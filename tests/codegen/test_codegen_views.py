@@ -9,10 +9,10 @@ import pytest
 from pypto_verified.dtypes import BF16, FP16, FP32, INT32, DType
 from pypto_verified.errors import CodegenError
 from pypto_verified.ir.expr import Const, Expr, Span, Var
-from pypto_verified.ir.stmt import For, Stmt
+from pypto_verified.ir.stmt import For, If, Stmt, Yield
 from pypto_verified.ir.types import Dim, TileType, TileView
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space
-from tests.codegen.build import buf, kernel, let, lines, nums, scalar, tile, without_constants
+from tests.codegen.build import TRUE, buf, kernel, let, lines, nums, scalar, tile, without_constants
 
 R, V = scalar("r"), scalar("v")
 X = Var("x", tile(32, 64))
@@ -199,6 +199,15 @@ def test_set_validshape_on_a_slice_is_an_error_whatever_its_type_looks_like(vali
         lines(kernel([*body, narrowed(w, (4, 32))[1]], V))
     assert "valid_shape= to the slice" in caught.value.help
     assert caught.value.location.line == 9
+
+
+@pytest.mark.requirement("CG-14")
+def test_set_validshape_on_the_result_of_a_branch() -> None:
+    one, two, phi = Var("one", X.type), Var("two", X.type), Var("phi", X.type)
+    branch = If(TRUE, (let(one, "tile.create", nums(32, 64)), Yield((one,))),
+                (let(two, "tile.create", nums(32, 64)), Yield((two,))), (phi,))
+    found = lines(kernel([branch, narrowed(phi, (V, 64))[1]], V))
+    assert found[-1] == f"pto.set_validshape %phi, %arg0, %c64_index : {F}"
 
 
 @pytest.mark.requirement("CG-14")
