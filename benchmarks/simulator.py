@@ -1,6 +1,6 @@
 """Rates of the simulator in program order, initialisation tracking and bounds checks in force.
 
-Run with `python benchmarks/simulator.py`. Parsing and compiling are not part of a run; the goal stands beside each rate.
+Run with `python benchmarks/simulator.py`. Parsing and compiling are not part of a run; goals stand beside the rates.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import numpy as np
 from pypto_verified.pto.module import Func
 from pypto_verified.pto.reader import read
 from pypto_verified.simulator import compile, execute
+from pypto_verified.simulator.values import Array
 from pypto_verified.targets import target
 
 _VIEW = """
@@ -100,7 +101,7 @@ def main() -> None:
     a2a3 = target("a2a3")
     half = random.standard_normal((64, 64)).astype(np.float16)
     product = compile(matmul(64), a2a3)
-    operands = {"a": half, "b": half, "c": np.zeros((64, 64), np.float32)}
+    operands: dict[str, Array] = {"a": half, "b": half, "c": np.zeros((64, 64), np.float32)}
     seconds = _seconds(lambda: execute(product, operands, {}))
     print(f"matmul 64x64x64 f16 through all memories: {seconds * 1e3:.3f} ms (goal 0.2)")
 

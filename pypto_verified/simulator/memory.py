@@ -201,7 +201,7 @@ class LocalMemory:
     ) -> View:
         row, col, rows, cols = window
         if rows <= 0 or cols <= 0:
-            return View(self, kind, base, layout, (row, col, 0, 0), (self.size, 0))
+            return View(self, kind, base, layout, (row, col, max(rows, 0), max(cols, 0)), (self.size, 0))
         low = base + layout.offset(row, col) * kind.itemsize
         high = base + (layout.offset(row + rows - 1, col + cols - 1) + 1) * kind.itemsize
         if low < 0 or high > self.size:

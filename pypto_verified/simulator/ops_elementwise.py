@@ -71,18 +71,25 @@ def _tile_scalar(kernel: Kernel) -> Handler:
     def run(site: Site, dst: Tile, src: Tile, value: Scalar, tmp: Tile | None) -> None:
         if tmp is not None:
             tmp.clobber()
-        element = scalar(value, dst.kind)
-        if site.scalar_first:
-            lanes(dst, (src,), lambda a: kernel(np.broadcast_to(element, a.shape), a))
-        else:
-            lanes(dst, (src,), kernel, element)
+        lanes(dst, (src,), kernel, scalar(value, dst.kind))
 
     return run
 
 
 for _name, _kernel in BINARY.items():
     op(f"t{_name}", "dst src0 src1 tmp")(_tile_tile(_kernel))
-    op(f"t{_name}s", "dst src0 scalar tmp" if _name == "mul" else "dst src scalar tmp")(_tile_scalar(_kernel))
+    if _name != "div":
+        op(f"t{_name}s", "dst src0 scalar tmp" if _name == "mul" else "dst src scalar tmp")(_tile_scalar(_kernel))
+
+
+@op("tdivs", "dst src scalar divisor")
+def tdivs(site: Site, dst: Tile, src: Tile | None, value: Scalar, divisor: Tile | None) -> None:
+    """src / scalar, or scalar / divisor: the text gives one tile, on either side."""
+    element = scalar(value, dst.kind)
+    if src is not None:
+        lanes(dst, (src,), divide, element)
+    elif divisor is not None:
+        lanes(dst, (divisor,), lambda b: divide(np.broadcast_to(element, b.shape), b))
 
 
 def _single(kernel: Kernel) -> Kernel:

@@ -33,8 +33,8 @@ def _require_kind(tile: Tile, tensor: Tensor) -> None:
 @op("tload", "dst src")
 def tload(site: Site, dst: Tile, src: Tensor) -> None:
     """GM to UB or L1; in UB the last 32-byte block of a row is padded (or left unspecified), in L1 NZ it is zeroed."""
-    if "pad_mode" in site.op.attrs:
-        raise UnmodelledError("pad_mode of tload", Place(dst.name))
+    if len(site.op.args) > 2 or "pad_mode" in site.op.attrs:
+        raise UnmodelledError("tload with padding operands", Place(dst.name))
     _require_kind(dst, src)
     rows, cols = _extents(dst, src)
     if rows == 0 or cols == 0:

@@ -61,11 +61,6 @@ class Site:
     def a5(self) -> bool:
         return self.target.name == "a5"
 
-    @property
-    def scalar_first(self) -> bool:
-        """Whether the text gives the scalar before the tile (`s / x` instead of `x / s`)."""
-        return next(iter(self.op.args)) == "scalar"
-
     def enum(self, name: str, default: str = "") -> str:
         """The member of an enum attribute, `default` when it is absent."""
         found = self.op.attrs.get(name)

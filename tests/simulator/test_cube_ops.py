@@ -1,0 +1,169 @@
+"""Matrix products through all memories; small integers, so that every order of sums gives the same f32."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from pypto_verified.simulator.errors import UninitialisedError
+from pypto_verified.simulator.values import Array
+from tests.simulator.text import Kernel, zeros
+
+BOTH = pytest.mark.parametrize("on", ["a2a3", "a5"])
+
+
+def numbers(rows: int, cols: int, kind: np.typing.DTypeLike = np.float16, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).integers(-4, 5, (rows, cols)).astype(kind)
+
+
+def up(value: int, step: int) -> int:
+    return -(-value // step) * step
+
+
+def product(
+    m: int, k_: int, n: int, rows: int | None = None, dtype: str = "f16", out: str = "f32", compact: int = 0,
+    accumulate: bool = False,
+) -> Kernel:
+    """c = a @ b with valid extents m, k, n in tiles of whole boxes, or of `rows` rows; `accumulate`: c += a @ b."""
+    wide = 32 if dtype == "i8" else 16
+    mp, kp, np_ = rows or up(m, 16), up(k_, wide), up(n, wide)
+    acc = "i32" if dtype == "i8" else "f32"
+    k = Kernel()
+    a, b, c = k.tensor("a", dtype, m, k_), k.tensor("b", dtype, k_, n), k.tensor("c", out, m, n)
+    am, bm = k.tile("am", dtype, mp, kp, "mat", (m, k_)), k.tile("bm", dtype, kp, np_, "mat", (k_, n))
+    al = k.tile("al", dtype, mp, kp, "left", (m, k_), compact=compact)
+    br = k.tile("br", dtype, kp, np_, "right", (k_, n), compact=compact)
+    cc = k.tile("cc", acc, mp, np_, "acc", (m, n), compact=compact)
+    k.load(a, am)
+    k.load(b, bm)
+    k.op("tmov", am, al)
+    k.op("tmov", bm, br)
+    if accumulate:
+        k.op("tmatmul.acc", f"{cc} {al} {br}", cc)
+    else:
+        k.op("tmatmul", f"{al} {br}", cc)
+    k.store(cc, c)
+    return k
+
+
+@BOTH
+@pytest.mark.parametrize("shape", [(16, 16, 16), (32, 64, 48), (64, 64, 64)])
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32"])
+def test_products_of_floats(on: str, shape: tuple[int, int, int], dtype: str) -> None:
+    m, k, n = shape
+    kind = {"f16": np.float16, "f32": np.float32, "bf16": ml_dtypes.bfloat16}[dtype]
+    a, b = numbers(m, k), numbers(k, n, seed=1)
+    got = product(m, k, n, dtype=dtype).result(on, "c", a=a.astype(kind), b=b.astype(kind), c=zeros(m, n))
+    np.testing.assert_array_equal(got, a.astype(np.float64) @ b.astype(np.float64))
+
+
+@BOTH
+def test_products_of_int8_are_exact(on: str) -> None:
+    a, b = np.full((16, 64), -128, np.int8), np.full((64, 32), -128, np.int8)
+    got = product(16, 64, 32, dtype="i8", out="i32").result(on, "c", a=a, b=b, c=zeros(16, 32, np.int32))
+    assert (got == 64 * 128 * 128).all()
+
+
+@BOTH
+def test_the_accumulator_is_converted_on_the_way_out(on: str) -> None:
+    a, b = np.full((16, 16), 3.0, np.float16), np.full((16, 16), 43.0, np.float16)
+    # 16 * 3 * 43 = 2064 = 129 * 16: 11 bits of f16 hold it; 8 bits of bf16 hold 129 too.
+    # 2107 is a tie between 2106 and 2108 in f16 (steps of 2): 1054 is even; bf16 has steps of 16: 2112 is nearest.
+    a[0, 0] = 4
+    half = product(16, 16, 16, out="f16").result(on, "c", a=a, b=b, c=zeros(16, 16, np.float16))
+    brief = product(16, 16, 16, out="bf16").result(on, "c", a=a, b=b, c=zeros(16, 16, ml_dtypes.bfloat16))
+    assert half[:2, 0].tolist() == [2108.0, 2064.0]
+    assert brief.astype(np.float32)[:2, 0].tolist() == [2112.0, 2064.0]
+
+
+def test_acc_adds_to_the_destinations_own_bytes() -> None:
+    k = product(16, 16, 16)
+    other = k.tile("other", "f32", 16, 16, "acc")
+    out = k.tensor("out", "f32", 16, 16)
+    k.op("tmatmul.acc", f"{other} al br", "cc")
+    k.store("cc", out)
+    a, b = numbers(16, 16), numbers(16, 16, seed=1)
+    got = k.result("a2a3", "out", a=a, b=b, c=zeros(16, 16), out=zeros(16, 16))
+    np.testing.assert_array_equal(got, 2 * (a.astype(np.float64) @ b.astype(np.float64)))
+
+
+def test_a_read_of_an_unwritten_accumulator_is_reported() -> None:
+    k = product(16, 16, 16, accumulate=True)
+    (error,) = k.run("a5", a=numbers(16, 16), b=numbers(16, 16), c=zeros(16, 16)).errors
+    assert isinstance(error, UninitialisedError)
+
+
+@pytest.mark.parametrize(("on", "rows"), [("a2a3", 16), ("a5", 1)])
+def test_one_row_is_executed_as_sixteen_on_a2a3(on: str, rows: int) -> None:
+    k = product(1, 16, 16, rows=16)
+    k.lines.insert(-2, f"  pto.texpands ins({k.number(7, 'i32')} : i32) outs(%cc : {k.types['cc']})")
+    whole = k.tile("whole", "f32", 16, 16, "acc", addr=0)
+    k.store(whole, k.tensor("out", "f32", 16, 16))
+    outcome = k.run(on, a=numbers(1, 16), b=numbers(16, 16, seed=1), c=zeros(1, 16), out=zeros(16, 16))
+    kept = (outcome.outputs["out"] == 7.0).all(axis=1)
+    assert kept.tolist() == [False] * rows + [True] * (16 - rows)
+    # The other rows of A were never loaded, so what a2a3 writes there is not initialised.
+    assert bool(outcome.errors) == (on == "a2a3")
+
+
+def test_pitch_of_a_partly_valid_accumulator() -> None:
+    """16 valid rows in an accumulator of 64: the unit writes at a pitch of 16 rows, the store reads at 64, so only the
+    first 16 columns are where the store looks (offset c/16 * 16 * 16 against c/16 * 64 * 16)."""
+    a, b = numbers(16, 32) + np.float16(10), numbers(32, 64, seed=1) + np.float16(10)
+    expected = a.astype(np.float64) @ b.astype(np.float64)
+    outcome = product(16, 32, 64, rows=64).run("a2a3", a=a, b=b, c=zeros(16, 64))
+    right = outcome.outputs["c"] == expected
+    assert right[:, :16].all()
+    assert not right[:, 16:].any()
+    assert isinstance(outcome.errors[0], UninitialisedError)
+    good = product(16, 32, 64, rows=64, compact=1).result("a2a3", "c", a=a, b=b, c=zeros(16, 64))
+    np.testing.assert_array_equal(good, expected)
+    np.testing.assert_array_equal(
+        product(16, 32, 64, rows=64, compact=1).result("a5", "c", a=a, b=b, c=zeros(16, 64)), expected)
+
+
+@BOTH
+def test_bias_is_added_to_each_row(on: str) -> None:
+    k = product(16, 16, 16)
+    v, vb = k.tensor("v", "f32", 1, 16), k.tile("vb", "f32", 1, 16, "bias")
+    vm = k.tile("vm", "f32", 1, 16, "mat", layout=("row_major", "none_box", 512), addr=65536)
+    k.load(v, vm)
+    k.op("tmov", vm, vb)
+    k.op("tmatmul.bias", f"al br {vb}", "cc")
+    k.store("cc", k.tensor("out", "f32", 16, 16))
+    a, b, bias = numbers(16, 16), numbers(16, 16, seed=1), np.arange(16, dtype=np.float32)[None]
+    got = k.result(on, "out", a=a, b=b, v=bias, c=zeros(16, 16), out=zeros(16, 16))
+    np.testing.assert_array_equal(got, a.astype(np.float64) @ b.astype(np.float64) + bias)
+
+
+@BOTH
+def test_a_move_to_l1_takes_all_physical_rows(on: str) -> None:
+    """Accumulator [32, 16] with 16 valid rows, moved to an L1 tile [32, 16]: rows 16.. are overwritten too."""
+    k = product(32, 16, 16)
+    half = k.tile("half", "f32", 32, 16, "acc", (16, 16), addr=0)
+    mid = k.tile("mid", "f16", 32, 16, "mat", (16, 16), addr=65536)
+    k.op("tmov", half, mid)
+    whole = k.tile("whole", "f16", 32, 16, "mat", addr=65536)
+    k.store(whole, k.tensor("out", "f16", 32, 16))
+    a, b = numbers(32, 16), numbers(16, 16, seed=1)
+    got = k.result(on, "out", a=a, b=b, c=zeros(32, 16), out=zeros(32, 16, np.float16))
+    np.testing.assert_array_equal(got, a.astype(np.float64) @ b.astype(np.float64))
+
+
+@BOTH
+def test_a_scale_word_quantises(on: str) -> None:
+    k = product(16, 16, 16)
+    out = k.tensor("out", "i8", 16, 16)
+    word = int(np.asarray(0.5, np.float32).view(np.uint32)) | (3 << 37)
+    k.line(
+        f"pto.tstore ins(%cc : {k.types['cc']}, {k.number(word, 'i64')} : i64) outs(%{out} : {k.types[out]}) "
+        "{reluPreMode = #pto<relu_pre_mode normal_relu>}"
+    )
+    a = np.zeros((16, 16), np.float16)
+    a[0, 0], a[1, 0], a[2, 0] = 5, 1000, -100
+    b = np.zeros((16, 16), np.float16)
+    b[0] = 1
+    got = k.result(on, "out", a=a, b=b, c=zeros(16, 16), out=zeros(16, 16, np.int8))
+    # 5 * 0.5 = 2.5 -> 2 (even), + 3 = 5; 500 + 3 clamps to 127; -50 + 3 is cut by the ReLU.
+    assert got[:3, 0].tolist() == [5, 127, 0]
