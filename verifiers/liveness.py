@@ -20,8 +20,9 @@ part covers what is read later is for the VALID rules. Roots without addresses a
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
-from pypto_verified.index import Cond, Expr, implies, substitute, substitute_cond, symbol, symbols_of
+from pypto_verified.index import Cond, Expr, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step, TileUse
 from verifiers.access.overlap import certain_bytes, disjoint, possible_bytes
@@ -87,10 +88,11 @@ class State:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Clobber:
-    """`write` may destroy what a read expects; it does not when `harmless` holds."""
+    """`write` may destroy what a read expects: it does when both are reached, `path`, and the bytes are not `apart`."""
 
     write: Write
-    harmless: Cond
+    path: Cond
+    apart: Cond
 
 
 @dataclass(slots=True, eq=False)
@@ -99,7 +101,7 @@ class Read:
 
     step: Step
     tile: TileUse
-    clobbers: dict[int, Clobber] = field(default_factory=dict)
+    clobbers: dict[Source, Clobber] = field(default_factory=dict)
     written: bool = False
 
 
@@ -157,11 +159,7 @@ class Flow:
             if other.root is tile.root or tile.root in reach.renewed:
                 continue
             if self._is_clobber(read, source, reach.bytes & wanted, fresh, carried):
-                harmless = _harmless(step, tile, source)
-                known = read.clobbers.get(source.write.step.index)
-                if known is not None:
-                    harmless = harmless & known.harmless
-                read.clobbers[source.write.step.index] = Clobber(source.write, harmless)
+                read.clobbers.setdefault(source, _clobber(step, tile, source))
 
     def _is_clobber(self, read: Read, source: Source, shared: int, fresh: int, carried: int) -> bool:
         """`shared`: bytes in question; `fresh`, `carried`: what the handle wrote itself, in this iteration or
@@ -172,7 +170,8 @@ class Flow:
         if (fresh | carried) & shared:
             if not _same_extent(root, write.tile.root):
                 return True
-            merged = nested and not fresh & shared and not _inside(read.step.region, write.step.region[:-1])
+            arm = write.step.region
+            merged = nested and not fresh & shared and read.step.region[:len(arm)] != arm
             return not merged and not self._is_carried(source)
         if fresh | carried or home is None or write.step.index < home.position:
             return False
@@ -215,6 +214,12 @@ class Flow:
         return home is not None and any(x is loop for x in home.loops)
 
 
+@lru_cache(maxsize=1)
+def flow_of(program: AccessProgram) -> Flow:
+    """The flow of a program; the rules that ask for it do so one after the other."""
+    return Flow(program)
+
+
 def _write(write: Write, state: State) -> None:
     root = write.tile.root
     certain, possible = certain_bytes(write.tile), possible_bytes(write.tile)
@@ -244,14 +249,12 @@ def _same_extent(a: Root, b: Root) -> bool:
     return a.bytes == b.bytes and a.address is b.address
 
 
-def _harmless(step: Step, tile: TileUse, source: Source) -> Cond:
-    """The condition under which a clobber does not happen: its own path excludes the read's, or the bytes are apart."""
+def _clobber(step: Step, tile: TileUse, source: Source) -> Clobber:
+    """The clobber as conditions over the read's symbols; a write that came around a common loop has older counters."""
     write = source.write
-    path, apart = write.step.path, disjoint(tile, write.tile)
     first = next((i for i, x in enumerate(write.step.loops) if id(x) in source.around and x in step.loops), None)
     if first is None:
-        return implies(path, apart)
-    # An earlier iteration of a common loop: its counters are other numbers than the read's.
+        return Clobber(write, write.step.path, disjoint(tile, write.tile))
     earlier: dict[str, Expr] = {}
     for loop in write.step.loops[first:]:
         for term in (loop.counter, loop.var):
@@ -259,7 +262,7 @@ def _harmless(step: Step, tile: TileUse, source: Source) -> Cond:
                 for name, atom in symbols_of(term).items():
                     if name not in earlier and not _outer(name, write.step.loops[:first]):
                         earlier[name] = symbol(f"{name}_earlier", atom.lo, atom.hi)
-    return implies(substitute_cond(path, earlier), _earlier_apart(tile, write.tile, earlier))
+    return Clobber(write, substitute_cond(write.step.path, earlier), _earlier_apart(tile, write.tile, earlier))
 
 
 def _outer(name: str, loops: tuple[Loop, ...]) -> bool:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pypto_verified.index import Cond, all_of, any_of
+from pypto_verified.index import Cond, any_of
 from pypto_verified.index.cond import TRUE, CondLike
 from verifiers.access import TileUse
 from verifiers.access.overlap import disjoint, inside_root, place, same_bytes, trails
 from verifiers.access.program import Reserved
-from verifiers.liveness import Clobber, Flow, Read
+from verifiers.liveness import Clobber, Read, flow_of
 from verifiers.rule import LEGALITY, SAFETY, Rule, Witness, both
 from verifiers.sites import Context, Site, TileSite, op_sites, op_text, tile_sites
 
@@ -114,35 +114,39 @@ PLAN_RESERVE: Rule[RingSite] = Rule(
 
 @dataclass(frozen=True, slots=True)
 class ReadSite(Site):
-    """One tile operand that an op reads, with what may have spoilt it."""
+    """One tile operand that an op reads, with one write that may have spoilt it, or none."""
 
     read: Read
+    clobber: Clobber | None
 
 
 def _reads(context: Context) -> Iterator[ReadSite]:
-    for read in Flow(context.program).reads.values():
+    for read in flow_of(context.program).reads.values():
+        if not read.step.modelled:
+            continue
+        label = f"{op_text(read.step.op)} {read.tile.name}"
+        for clobber in read.clobbers.values():
+            yield ReadSite(context, read.step.op, read.step.path & clobber.path, label, read, clobber)
+        if not read.clobbers:
+            yield ReadSite(context, read.step.op, read.step.path, label, read, None)
+
+
+def _first_reads(context: Context) -> Iterator[ReadSite]:
+    """Each read once, whatever may have spoilt it."""
+    for read in flow_of(context.program).reads.values():
         if read.step.modelled:
             label = f"{op_text(read.step.op)} {read.tile.name}"
-            yield ReadSite(context, read.step.op, read.step.path, label, read)
-
-
-def _intact(s: ReadSite) -> Cond:
-    return all_of(c.harmless for c in s.read.clobbers.values())
-
-
-def _culprit(s: ReadSite) -> Clobber:
-    """A clobber that the normal form can't dismiss; the first one, if there are several."""
-    certain = [c for c in s.read.clobbers.values() if c.harmless is not TRUE]
-    return certain[0]
+            yield ReadSite(context, read.step.op, read.step.path, label, read, None)
 
 
 def _overwritten(s: ReadSite, w: Witness) -> str:
-    culprit = _culprit(s).write
-    place = s.context.program.location(culprit.step.op)
+    assert s.clobber is not None
+    culprit = s.clobber.write
+    line = s.context.program.location(culprit.step.op).line
     return (
         f"tile {s.read.tile.name} ({_bytes_text(s.read.tile, w)}) is read here after {op_text(culprit.step.op)} at "
         f"line "
-        f"{place.line} wrote tile {culprit.tile.name} ({_bytes_text(culprit.tile, w)}) over it")
+        f"{line} wrote tile {culprit.tile.name} ({_bytes_text(culprit.tile, w)}) over it")
 
 
 PLAN_OVERLAP: Rule[ReadSite] = Rule(
@@ -150,19 +154,20 @@ PLAN_OVERLAP: Rule[ReadSite] = Rule(
     source="PTOAS checks nothing at level3 (facts: WP-9); pypto#1821, #585",
     claim="what a tile holds is not overwritten through another tile before its last read",
     sites=_reads, applies=lambda s: s.read.tile.root.address is not None,
-    goal=_intact, explain=_overwritten,
+    goal=lambda s: s.clobber is None or s.clobber.apart,
+    explain=_overwritten,
     help=lambda s: "give one of the two tiles other bytes, or read the first one before the second is written",
-    mutant=lambda s: any_of((TRUE, _intact(s))),
+    mutant=lambda s: s.clobber is None or not s.clobber.write.tile.whole or s.clobber.write.tile.rect.span > 0,
 )
 
 INIT_READ: Rule[ReadSite] = Rule(
     id="INIT-READ", kind=SAFETY, observable=True, requires=("VF-01",), source="PTOAS accepts it (facts: WP-14)",
     claim="a tile that is read was written before",
-    sites=_reads, applies=lambda s: True,
+    sites=_first_reads, applies=lambda s: True,
     goal=lambda s: s.read.written,
     explain=lambda s, w: f"tile {s.read.tile.name} is read, but nothing has written its bytes",
     help=lambda s: "load it, fill it, or drop the read",
-    mutant=lambda s: s.read.written or len(s.read.clobbers) == 0,
+    mutant=lambda s: s.read.written or not s.read.clobbers,
 )
 
 

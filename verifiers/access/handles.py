@@ -152,8 +152,8 @@ class Handles:
                     f"valid_{name}_of_{op.result.name}", SymbolKind.OPAQUE, 0, getattr(type_, name)))
         how = "bitcast" if op.name == "pto.bitcast" else "reshape"
         tile = TileUse(
-            user_name(op.result.name), op, how, type_, parent.root, rect, valid[0], valid[1], storage, const(0), const(0),
-            parent)
+            user_name(op.result.name), op, how, type_, parent.root, rect, valid[0], valid[1], storage, const(0),
+            const(0), parent)
         self.tiles[op.result] = tile
         return tile
 
