@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pypto_verified.pto.legality import Legal, Site
-from pypto_verified.pto.legality_words import A5, BELOW3, LEVEL3
+from pypto_verified.pto.legality_words import A5, BELOW3, LEVEL3, extents
 from pypto_verified.pto.module import Op, Symbol
 from pypto_verified.pto.types import TensorViewType, TileBufType
 from pypto_verified.pto.walk import walk_ops
@@ -170,7 +170,7 @@ ROWS: tuple[Legal, ...] = (
           holds=lambda s: _directions(s) in (2, 3), found=lambda s: f"its dir_mask is {_directions(s)}"),
     Legal("POP-VALID", _POPS, "@", "operands give the valid shape exactly of a tile with v_row=?, v_col=?",
           when=lambda s, t: s.has("valid_row"), holds=lambda s, t: t.v_row is None and t.v_col is None,
-          found=lambda s, t: f"the type says {t.v_row}x{t.v_col}"),
+          found=lambda s, t: f"the type says {extents(t)}"),
     Legal("RESERVE-SIZE", "pto.reserve_buffer", "", "a reserved buffer has a size", holds=lambda s: s.int("size") > 0,
           found=lambda s: f"it is {s.int('size')} bytes"),
     Legal("RESERVE-SPACE", "pto.reserve_buffer", "", "a reserved buffer is in vec or mat",

@@ -68,15 +68,13 @@ def is_zz(t: TileBufType) -> bool:
 
 
 def box(t: TileBufType) -> tuple[int, int]:
-    """Rows and columns of one fractal box; (0, 0) if the element does not divide its 32-byte row."""
+    """Rows and columns of one fractal box of a boxed tile; every element type divides its 32-byte row."""
     if t.fractal == 1024:
         return 16, 16
     if t.fractal == 32:
         return 16, 2
-    bytes_ = t.dtype.bytes
-    if 32 % bytes_:
-        return 0, 0
-    return (16, 32 // bytes_) if t.slayout is SLayout.ROW else (32 // bytes_, 16)
+    line = 32 // t.dtype.bytes
+    return (16, line) if t.slayout is SLayout.ROW else (line, 16)
 
 
 def dtypes(*tiles: TileBufType) -> str:

@@ -1,0 +1,78 @@
+"""Each legality rule accepts one text and rejects its neighbour, which differs in one field."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+import pytest
+
+from pypto_verified.pto.legality import Check, check_legality, checks
+from pypto_verified.pto.legality_rows import RULES
+from pypto_verified.pto.reader import read
+
+from .legality_cases import CASES, Case
+
+_CONSTANTS = {"c0": 0, "c1": 1, "c2": 2, "c4": 4, "c8": 8, "c16": 16, "cn": -1}
+_ADDRESSES = {"a0": 0, "a32": 32, "a512": 512, "an": -32}
+_HOLE = re.compile(r"\[\[(.*?)\|(.*?)\]\]", re.DOTALL)
+
+
+def text_of(case: Case, good: bool) -> str:
+    """The module of a case with the good or the bad field."""
+    constants = [f"%{name} = arith.constant {value} : index" for name, value in _CONSTANTS.items()]
+    constants += [f"%{name} = arith.constant {value} : i64" for name, value in _ADDRESSES.items()]
+    constants.append("%z = arith.constant 0 : i32")
+    args = ", ".join(f"%{name}: {type_}" for name, type_ in case.args)
+    text = (
+        f"module {{\n  func.func @f({args}) attributes {{pto.kernel_kind = #pto.kernel_kind<{case.kind}>}} {{\n    "
+        + "\n    ".join([*constants, case.body]) + f"\n    return\n  }}\n  {case.module}\n}}\n"
+    )
+    return fill(text, good)
+
+
+def fill(text: str, good: bool) -> str:
+    return _HOLE.sub(lambda m: m[1] if good else m[2], text)
+
+
+def judged(case: Case, good: bool) -> list[Check]:
+    """What the case's rule says at all sites of its text."""
+    module = read(text_of(case, good))
+    return [c for c in checks(module, fill(case.target, good), case.level) if c.rule.id == case.rule]
+
+
+def test_every_rule_has_a_case_and_every_case_a_rule() -> None:
+    assert Counter(r.id for r in RULES) == Counter(c.rule for c in CASES)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.rule)
+def test_rule_accepts_the_good_field(case: Case) -> None:
+    found = judged(case, good=True)
+    assert found, "the rule does not apply to its own case"
+    assert [c.message for c in found if not c.holds] == []
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.rule)
+def test_rule_rejects_the_bad_field_and_says_why(case: Case) -> None:
+    violated = [c for c in judged(case, good=False) if not c.holds]
+    assert len(violated) >= 1
+    message = violated[0].message
+    assert message.startswith(violated[0].op.name + ": ")
+    assert "None" not in message and violated[0].rule.claim in message
+
+
+def test_illegal_carries_the_line_of_the_text_and_of_the_user() -> None:
+    text = (
+        "module {\n  func.func @f() {\n"
+        '    %t = pto.alloc_tile : !pto.tile_buf<vec, 8x7xf32> loc("k.py":3:5)\n    return\n  }\n}\n'
+    )
+    found = check_legality(read(text), "a2a3", "level2")
+    assert [(i.id, i.line, str(i.loc)) for i in found] == [("ALLOC-LINE", 3, "k.py:3:5")]
+    assert "28 bytes" in found[0].message
+
+
+def test_each_rule_judges_a_site_at_most_once() -> None:
+    for case in CASES:
+        module = read(text_of(case, good=True))
+        seen = Counter((c.rule.id, id(c.op)) for c in checks(module, fill(case.target, True), case.level))
+        assert max(seen.values()) == 1
