@@ -141,6 +141,9 @@ def _for(kernel: Kernel, stmt: For) -> None:
     kernel.values[stmt.var.name] = counter
     _enter(kernel, stmt.iter_args, arguments)
     with kernel.block(counter, *arguments, loop=True) as body:
+        if (declared := _dtype(stmt.var)) != INDEX:
+            cast = kernel.builder.emit("arith.index_cast", {"in": (counter,)}, None, PtoScalar(declared))
+            kernel.values[stmt.var.name] = cast.result
         _leave(kernel, stmt.iter_args, _statements(kernel, stmt.body), "scf.yield")
     args: dict[str, tuple[Value, ...]] = {"lower": (bounds[0],), "upper": (bounds[1],), "step": (bounds[2],)}
     if inits:

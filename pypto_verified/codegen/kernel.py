@@ -52,8 +52,9 @@ class Kernel:
     """One function being generated. Emitters read operands through it and bind results to it.
 
     `tiles`, `tensors`, `values` bind IR names; `hidden` the block identity arguments in use; `slots` the attributes of
-    the pop that made a tile; `allocated` the handles that live in this block, for when there are no addresses. `depth`
-    counts the enclosing blocks, `loop` numbers the innermost loop body (0: none).
+    the pop that made a tile; `allocated` the handles that live in this block, for when there are no addresses;
+    `computed` the sizes and offsets that have a value in this block. `depth` counts the enclosing blocks, `loop`
+    numbers the innermost loop body (0: none).
     """
 
     function: Function
@@ -68,6 +69,7 @@ class Kernel:
     hidden: dict[str, Value] = field(default_factory=dict)
     slots: dict[str, dict[str, AttrValue]] = field(default_factory=dict)
     allocated: dict[tuple[str, object, TileBufType], Handle] = field(default_factory=dict)
+    computed: dict[Expr, Value] = field(default_factory=dict)
     depth: int = 0
     loop: int = 0
     loops: int = 0
@@ -86,7 +88,7 @@ class Kernel:
     @contextmanager
     def block(self, *args: Value, loop: bool = False) -> Iterator[Block]:
         """Generate into a nested block; tiles allocated there are not reused after it. `loop`: it is a loop's body."""
-        allocated, outer_loop = dict(self.allocated), self.loop
+        allocated, computed, outer_loop = dict(self.allocated), dict(self.computed), self.loop
         self.depth += 1
         if loop:
             self.loops += 1
@@ -94,7 +96,7 @@ class Kernel:
         with self.builder.block(*args) as inner:
             yield inner
         self.depth -= 1
-        self.allocated, self.loop = allocated, outer_loop
+        self.allocated, self.computed, self.loop = allocated, computed, outer_loop
 
     @contextmanager
     def at_call(self, call: Call) -> Iterator[None]:
@@ -118,8 +120,13 @@ class Kernel:
         return self.scalars.exactly(self.scalar(expr, dtype), dtype)
 
     def index(self, dim: Dim) -> Value:
-        """A size or an offset, as an index."""
-        return self.builder.constant(dim, INDEX) if isinstance(dim, int) else self.scalar(dim, INDEX)
+        """A size or an offset, as an index. Types repeat the extents of their tiles, so one that has its value in this
+        block or around it is not computed again."""
+        if isinstance(dim, int):
+            return self.builder.constant(dim, INDEX)
+        if dim not in self.computed:
+            self.computed[dim] = self.scalar(dim, INDEX)
+        return self.computed[dim]
 
     def indices(self, dims: tuple[Dim, ...]) -> tuple[Value, ...]:
         """Several sizes or offsets."""
@@ -249,6 +256,7 @@ class Kernel:
     def make_views(self) -> None:
         """Emit the `pto.make_tensor_view` of every parameter that the body used, in parameter order."""
         self.builder.section = Constants.VIEW
+        self.computed = {}  # the views stand before the body, whose values they can't use
         for param in self.function.params:
             tensor = self.tensors.get(param.var.name)
             if tensor is None or tensor.view is None:

@@ -101,6 +101,14 @@ def test_loop_counter_and_bounds_are_index() -> None:
     assert found == ["%0 = arith.index_cast %arg0 : i32 to index", "scf.for %i = %c0_index to %0 step %c2_index {"]
 
 
+@pytest.mark.requirement("CG-20")
+def test_a_counter_of_another_type_is_cast_in_the_body() -> None:
+    i = scalar("i", INT32)
+    product = Assign(scalar("j", INT32), Binary(BinaryOp.MUL, i, i, INT32))
+    found = without_constants(lines(kernel([For(i, Const(0), N, Const(1), (), (product,), ())], N)))
+    assert found[1:] == ["%0 = arith.index_cast %i : index to i32", "%j = arith.muli %0, %0 : i32"]
+
+
 def cond(op: BinaryOp = BinaryOp.GT) -> Binary:
     return Binary(op, N, Const(0), BOOL)
 

@@ -92,6 +92,19 @@ def test_a_constant_that_only_a_composite_shape_needs_is_in_the_constants_block(
     assert "shape = [%0, %c64_index], strides = [%c64_index, %c1_index]" in view_line(found)
 
 
+@pytest.mark.requirement("CG-02", "CG-04")
+def test_a_size_is_computed_once_in_the_body_but_never_shared_with_the_views_before_it() -> None:
+    twice = Binary(BinaryOp.MUL, M, Const(2), INDEX)
+    a, x = Var("a", tensor(twice, 64)), Var("x", tile(32, 64, valid=(twice, 64)))
+    found = lines(kernel([let(x, "tile.load", a, nums(0, 0), nums(32, 64), nums(twice, 64))], a, dynamic=("M",)))
+    products = [line for line in found if "arith.muli" in line]
+    assert len(products) == 2
+    in_body, in_view = (p.split(" = ")[0] for p in sorted(products, key=found.index, reverse=True))
+    assert found.index(products[0]) < found.index(view_line(found)) < found.index(products[1])
+    assert f"shape = [{in_view}, " in view_line(found)
+    assert f"valid_row = {in_body} " in found[-3] and f"sizes = [{in_body}, " in found[-2]
+
+
 @pytest.mark.requirement("CG-04")
 def test_a_dynamic_inner_dimension_is_a_stride() -> None:
     found = lines(kernel([load(Var("a", tensor(32, M)))], Var("a", tensor(32, M)), dynamic=("M",)))
