@@ -117,14 +117,6 @@ def maximum(a: Dim, b: Dim) -> Dim:
     return _combine(BinaryOp.MAX, a, b, index.maximum)
 
 
-def product(dims: Sequence[Dim]) -> Dim:
-    """The number of elements of a shape."""
-    total: Dim = 1
-    for d in dims:
-        total = mul(total, d)
-    return total
-
-
 def show(d: Dim) -> str:
     """A size for a message."""
     form = _form(d)

@@ -119,11 +119,13 @@ def _merge_runs(a: Args) -> Type:
 
 
 def _merge_lists(a: Args) -> Type:
-    given = [p.name for p in a.decl.params if a.has(p.name)]
-    a.require(len(given) >= 3, f"{len(given)} tiles given; 2 to 4 sources and a scratch tile are needed")
-    a.only_dtypes(given[0], "FP16", "FP32")
-    a.same_dtype(*given[:-1])
-    return make_tile(a.tile(given[-1]).shape, a.tile(given[0]).dtype, a.space())
+    sources = [name for name in ("src0", "src1", "src2", "src3") if a.has(name)]
+    a.only_dtypes("src0", "FP16", "FP32")
+    a.same_dtype(*sources)
+    total = sum(a.tile(name).shape[-1] for name in sources)
+    room = a.tile("tmp").shape
+    a.require(room[-1] >= total, f"tmp has {room[-1]} columns, but the {len(sources)} lists have {total} together")
+    return make_tile(room, a.tile("src0").dtype, a.space())
 
 
 OPS: tuple[OpDecl, ...] = (
@@ -148,8 +150,10 @@ OPS: tuple[OpDecl, ...] = (
     ),
     op("tile.sort32", "src idx", _sort32, "V V > V", noalias="*", pto="tsort32", source=_SORT),
     op("tile.mrgsort_format1", "src block_len:s", _merge_runs, "V . > V", noalias="*", pto="tmrgsort", source=_SORT),
+    # PyPTO's IR puts the scratch tile after however many lists there are; here it has one place.
     op(
-        "tile.mrgsort_format2", "src0 src1 tmp_or_src2 tmp_or_src3? tmp?", _merge_lists, "V V V V V > V",
-        keywords="exhausted:bool=false", noalias="*", pto="tmrgsort", source=_SORT,
+        "tile.mrgsort_format2", "src0 src1 tmp src2? src3?", _merge_lists, "V V V V V > V",
+        keywords="exhausted:bool=false", signature="src0 src1 src2 src3 tmp exhausted", noalias="*", pto="tmrgsort",
+        source=_SORT,
     ),
 )

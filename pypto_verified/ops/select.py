@@ -10,7 +10,7 @@ from pypto_verified.dtypes import UINT8
 from pypto_verified.ir.types import Type
 from pypto_verified.ops.args import Args
 from pypto_verified.ops.decl import OpDecl, op
-from pypto_verified.ops.dims import at_most, ceildiv, mul, show_shape
+from pypto_verified.ops.dims import at_most, ceildiv, mul, show, show_shape
 from pypto_verified.ops.elementwise import like
 from pypto_verified.ops.layout import effective_view, make_tile
 
@@ -42,7 +42,7 @@ def _check_mask(a: Args, source: str) -> None:
     needed = ceildiv(t.valid_shape[-1], 8)
     a.require(
         at_most(needed, mul(mask.valid_shape[-1], mask.dtype.bytes)) is not False,
-        f"a mask row of {mask.valid_shape[-1]!r} {mask.dtype} elements holds fewer bits than {source} has valid "
+        f"a mask row of {show(mask.valid_shape[-1])} {mask.dtype} elements holds fewer bits than {source} has valid "
         f"columns ({show_shape(t.valid_shape)})",
         "make the mask with pl.cmp or pl.cmps on a tile of the same shape",
     )

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 from pypto_verified.ir.types import Dim, TileView, Type
 from pypto_verified.layouts import BLayout, Compact, SLayout, Space
 from pypto_verified.ops.args import Args
 from pypto_verified.ops.decl import OpDecl, op
-from pypto_verified.ops.dims import add, all_equal, at_most, equal, floordiv, mul, product, show, show_shape
+from pypto_verified.ops.dims import add, all_equal, at_most, equal, mul, show, show_shape
 from pypto_verified.ops.layout import effective_view, implicit_view, is_boxed, make_tile
 from pypto_verified.ops.windows import read_window, write_union
 
@@ -67,23 +68,28 @@ def reshaped_valid(valid: Sequence[Dim], old: Sequence[int], new: Sequence[int])
 
 
 def _prefix(valid: Sequence[Dim], old: Sequence[int], new: Sequence[int]) -> tuple[Dim, ...] | None:
-    lead = next((i for i, size in enumerate(old) if size != 1), 0)
-    if all_equal(valid[lead + 1:], old[lead + 1:]) is not True:
+    """The extents of the first n elements of `new`, n being those of `old` that are valid, if both are rectangles."""
+    lead = next(
+        (i for i in range(len(old)) if all_equal(valid[i + 1:], old[i + 1:]) and all(v == 1 for v in valid[:i])), None
+    )
+    if lead is None:
         return None
-    row = product(old[lead + 1:])
-    inner = product(new[1:])
-    assert isinstance(row, int) and isinstance(inner, int), "physical shapes are static"
-    if new[0] == 1 and len(new) == 2:
-        return (1, mul(valid[lead], row))
-    if row % inner == 0:
-        return (mul(valid[lead], row // inner), *new[1:])
+    row = prod(old[lead + 1:])
     count = mul(valid[lead], row)
-    return (floordiv(count, inner), *new[1:]) if isinstance(count, int) and count % inner == 0 else None
+    if isinstance(count, int):
+        for i in range(len(new)):
+            inner = prod(new[i + 1:])
+            if count % inner == 0 and count // inner <= new[i]:
+                return (*([1] * i), count // inner, *new[i + 1:])
+        return None
+    first = next((i for i, size in enumerate(new) if size != 1), len(new) - 1)
+    inner = prod(new[first + 1:])
+    return (*new[:first], mul(valid[lead], row // inner), *new[first + 1:]) if row % inner == 0 else None
 
 
 def _reshape(a: Args) -> Type:
     source, shape = a.tile("tile"), a.shape("shape")
-    count, wanted = product(source.shape), product(shape)
+    count, wanted = prod(source.shape), prod(shape)
     a.require(
         count == wanted,
         f"shape {show_shape(shape)} has {wanted} elements but the tile {show_shape(source.shape)} {count}",

@@ -134,6 +134,13 @@ def test_merging_runs_needs_whole_blocks_of_64() -> None:
         call("tile.mrgsort_format1", tile(1, 256), Const(32))
 
 
+def test_merging_lists_needs_room_for_all_of_them() -> None:
+    lists = [tile(1, 128, name=f"s{i}") for i in range(3)]
+    assert result("tile.mrgsort_format2", *lists[:2], tile(1, 256)).shape == (1, 256)
+    with pytest.raises(OpError, match="tmp has 256 columns, but the 3 lists have 384 together"):
+        call("tile.mrgsort_format2", *lists[:2], tile(1, 256), lists[2])
+
+
 def test_push_and_pop_directions() -> None:
     assert call("tile.tpush_to_aiv", tile(16, 32, space=Space.ACC), split=3).type == NoneType()
     with pytest.raises(OpError, match="odd extents cross from cube to vector only"):

@@ -123,6 +123,12 @@ def test_a_constant_scalar_adopts_the_tiles_element_type() -> None:
     assert call("tile.adds", tile(16, 64, dtype=INT32), Const(3.0, FP32)).args[1] == Const(3, INT32)
 
 
+def test_a_selected_constant_adopts_the_values_type_not_the_masks() -> None:
+    x = tile(16, 32, dtype=FP16)
+    chosen = call("tile.sels", call("tile.cmps", x, Const(0)), x, tile(1, 32, dtype=FP16), Const(1))
+    assert chosen.args[3] == Const(1.0, FP16)
+
+
 def test_a_constant_that_the_element_type_cannot_hold() -> None:
     with pytest.raises(OpError, match=r"rhs is 0\.5, which INT32 can't hold"):
         call("tile.muls", tile(16, 64, dtype=INT32), Const(0.5, FP32))
