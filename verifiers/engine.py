@@ -8,16 +8,19 @@ from time import perf_counter
 from pypto_verified.errors import Location, NotModelled
 from pypto_verified.index import Cond, symbols_of
 from pypto_verified.index.cond import as_cond
+from pypto_verified.pto.legality import Check
 from pypto_verified.pto.module import Func, Module, Op
+from pypto_verified.pto.walk import walk_ops
 from pypto_verified.report.model import Finding, FunctionResult, Kind, Obligation, Verdict
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, SymbolKind, build_program
 from verifiers.access.symbols import UNCONSTRAINED
 from verifiers.assume import names_in, parse_assumption, to_condition
+from verifiers.legal import legality
 from verifiers.options import Options
 from verifiers.registry import AnyRule, selected
 from verifiers.rule import Witness
-from verifiers.sites import Context, Site
+from verifiers.sites import Context, Site, op_text
 from verifiers.solver import Decision, Ladder, Query, weakest_condition
 from verifiers.solver.cone import names_of, split_by_relevance
 
@@ -34,10 +37,49 @@ def verify(module: Module, target: Target, options: Options = Options()) -> list
     UNKNOWN with a finding that says why.
     """
     ladder = Ladder()
-    return [_verify_function(f, module, target, options, ladder) for f in module.funcs if f.body is not None]
+    level3 = options.level == "level3" or (options.level == "" and _has_addresses(module))
+    legal: dict[Func, list[Check]] = {}
+    if not options.families or "LEGAL" in options.families:
+        legal = legality(module, target.name, options.level or ("level3" if level3 else "level2"))
+    results: list[FunctionResult] = []
+    for func in module.funcs:
+        if func.body is not None:
+            result = _verify_function(func, module, target, options, level3, ladder)
+            _add_legality(result, legal.get(func, []), module.file)
+            if not result.obligations and not result.findings:
+                result.findings.append(_finding(
+                    "MODEL-FUNC", Kind.SAFETY, Verdict.UNKNOWN, f"function {func.name} has nothing to check",
+                    Location(module.file, func.line)))
+            results.append(result)
+    return results
 
 
-def _verify_function(func: Func, module: Module, target: Target, options: Options, ladder: Ladder) -> FunctionResult:
+def _has_addresses(module: Module) -> bool:
+    return any("addr" in op.args for f in module.funcs for op in walk_ops(f))
+
+
+def _add_legality(result: FunctionResult, found: list[Check], file: str) -> None:
+    labels: Counter[str] = Counter()
+    for check in found:
+        rule = f"LEGAL-{check.rule.id}"
+        place = check.op.loc if check.op.loc.line else Location(file, check.op.line)
+        site = _site_text(place, op_text(check.op))
+        labels[rule + site] += 1
+        if labels[rule + site] > 1:
+            site += f" #{labels[rule + site]}"
+        verdict = Verdict.PROVED if check.holds else Verdict.REFUTED
+        result.obligations.append(Obligation(rule, Kind.LEGALITY, verdict, site, "normal-form"))
+        if not check.holds:
+            result.findings.append(_finding(rule, Kind.LEGALITY, verdict, check.message, place, help=check.rule.help))
+
+
+def _site_text(place: Location, label: str) -> str:
+    return f"{place.line}:{place.column} {label}" if place.column else f"{place.line} {label}"
+
+
+def _verify_function(
+    func: Func, module: Module, target: Target, options: Options, level3: bool, ladder: Ladder
+) -> FunctionResult:
     result = FunctionResult(func.name)
     try:
         program = build_program(func, module.file, target.name, options.names.get(func.name))
@@ -45,17 +87,11 @@ def _verify_function(func: Func, module: Module, target: Target, options: Option
         place = e.location if e.location.line else Location(module.file, func.line)
         result.findings.append(_finding("MODEL-FUNC", Kind.SAFETY, Verdict.UNKNOWN, e.message, place, help=e.help))
         return result
-    level3 = options.level == "level3" or (options.level == "" and any(
-        d.tile.root.address is not None for d in program.defined))
     context = Context(program, target, level3, options.strict)
     check = _Check(program, ladder, _assumed(program, options), result)
     for rule in selected(options.families):
         check.rule(rule, context)
     check.unmodelled()
-    if not result.obligations and not result.findings:
-        result.findings.append(_finding(
-            "MODEL-FUNC", Kind.SAFETY, Verdict.UNKNOWN, f"function {func.name} has nothing to check",
-            Location(module.file, func.line)))
     return result
 
 
@@ -107,7 +143,7 @@ class _Check:
             decision = Decision(Verdict.PROVED, decision.decider)
         elapsed = (perf_counter() - started) * 1000
         place = self.program.location(site.op)
-        label = f"{place.line}:{place.column} {site.label}" if place.column else f"{place.line} {site.label}"
+        label = _site_text(place, site.label)
         self.labels[rule.id, label] += 1
         if self.labels[rule.id, label] > 1:
             label += f" #{self.labels[rule.id, label]}"
