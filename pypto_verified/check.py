@@ -9,9 +9,10 @@ import contextlib
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pypto_verified import inputs
@@ -126,9 +127,10 @@ def _check_kernels(source: Source, result: FileResult, options: CheckOptions) ->
     result.target = chip.name
     loaded = language.load_file(Path(source.path))
     result.notes.extend(loaded.notes)
+    result.findings.extend(error_finding(e, source.path) for e in loaded.errors)
     for program in loaded.programs:
         _check_program(program, chip, result, options)
-    if not result.functions:
+    if not result.functions and not loaded.errors:
         here = Location(source.path)
         names = [f.name for program in loaded.programs for f in program.functions]
         if not names:
@@ -152,7 +154,7 @@ def _check_function(function: Function, chip: Target, path: str, options: CheckO
 
     try:
         artifact = compile_function(function, chip)
-        return verify_module(artifact.module, chip, replace(options, level=3))
+        return verify_module(artifact.module, chip, replace(options, level=3), {function.name: artifact.names})
     except PtoError as error:
         return [FunctionResult(function.name, findings=[error_finding(error, path)])]
     except Exception as error:
@@ -174,11 +176,15 @@ def _check_pto(source: Source, result: FileResult, options: CheckOptions) -> Non
     result.functions.extend(verify_module(module, chip, options))
 
 
-def verify_module(module: Module, chip: Target, options: CheckOptions) -> list[FunctionResult]:
-    """The verdicts on a module's functions."""
+def verify_module(
+    module: Module, chip: Target, options: CheckOptions, names: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+) -> list[FunctionResult]:
+    """The verdicts on a module's functions; `names` gives, by function, what users call the arguments of the text."""
     from verifiers import Options, verify
 
-    return verify(module, chip, Options(assume=options.assume, strict=options.strict, seed=options.seed))
+    level = f"level{options.level}" if options.level else ""
+    given = Options(assume=options.assume, strict=options.strict, seed=options.seed, names=names, level=level)
+    return verify(module, chip, given)
 
 
 def error_finding(error: PtoError, path: str) -> Finding:

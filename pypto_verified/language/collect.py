@@ -26,8 +26,8 @@ def _key(qualified: str, kernel: KernelMark) -> _Key:
 class Collection:
     """The programs and free functions of one module.
 
-    A mistake in what module level defines is raised. In what a factory made with guessed arguments it is a note, and
-    the next guess counts.
+    A mistake in what module level defines is raised. A mistake in what a factory made counts if no other arguments
+    load; it is only a note if the arguments were not the file's own.
     """
 
     def __init__(self, module: str, sources: SourceTable) -> None:
@@ -36,6 +36,7 @@ class Collection:
         self._programs: dict[_Key, Program] = {}
         self._free: dict[_Key, Function] = {}
         self._seen = 0, 0
+        self._errors: dict[_Key, PtoError] = {}
         self.notes: list[str] = []
 
     def own(self, recorder: Recorder) -> None:
@@ -62,7 +63,7 @@ class Collection:
             try:
                 self._programs[key] = self._lower_program(mark)
             except PtoError as e:
-                self.notes.append(f"{mark.cls.__name__}: {e}")
+                self._failed(key, mark.certain, e)
         for kernel in recorder.kernels[self._seen[1] :]:
             function = kernel.function
             if kernel in members or function.__qualname__.rpartition(".")[0] in classes:
@@ -73,7 +74,17 @@ class Collection:
             try:
                 self._free[key] = self._lower(kernel)
             except PtoError as e:
-                self.notes.append(f"{function.__name__}: {e}")
+                self._failed(key, kernel.certain, e)
+
+    def _failed(self, key: _Key, certain: bool, error: PtoError) -> None:
+        if certain:
+            self._errors.setdefault(key, error)
+        else:
+            self.notes.append(f"{key[0].rpartition('.')[2]}: {error}")
+
+    def errors(self) -> tuple[PtoError, ...]:
+        """The mistakes in definitions that loaded with no arguments."""
+        return tuple(e for key, e in self._errors.items() if key not in self._programs and key not in self._free)
 
     def _lower(self, kernel: KernelMark) -> Function:
         return lower(kernel, self._sources.of(kernel.function))

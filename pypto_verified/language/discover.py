@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pypto_verified.language.arguments import GUESSES, Arguments, instances, parametrized, shown_arguments
+from pypto_verified.language.markers import Recorder
 from pypto_verified.language.sources import SourceFile
 from pypto_verified.language.stubs import Stub
 
@@ -28,13 +29,15 @@ class _Factory:
     owner: ast.ClassDef | None
 
 
-def factory_calls(tree: ast.Module, module: types.ModuleType, source: SourceFile) -> Iterator[str]:
+def factory_calls(
+    tree: ast.Module, module: types.ModuleType, source: SourceFile, recorder: Recorder
+) -> Iterator[str]:
     """Call each factory of a file that has run as `module`; yields a note for each one that could not be called and for
     arguments that are this loader's own choice."""
     calls = shown_arguments(tree, module)
     for factory in _factories(tree):
         owner = f"{factory.owner.name}." if factory.owner is not None else ""
-        for note in _try(factory, module, source, calls):
+        for note in _try(factory, module, source, calls, recorder):
             yield f"{owner}{factory.node.name} (line {factory.node.lineno}) {note}"
 
 
@@ -65,7 +68,8 @@ def _last_definition(node: ast.FunctionDef) -> int:
 
 
 def _try(
-    factory: _Factory, module: types.ModuleType, source: SourceFile, calls: dict[str, list[Arguments]]
+    factory: _Factory, module: types.ModuleType, source: SourceFile, calls: dict[str, list[Arguments]],
+    recorder: Recorder,
 ) -> Iterator[str]:
     """Run a factory with each guess that can be made."""
     problem = ""
@@ -77,6 +81,7 @@ def _try(
     ran = False
     for guess in [*shown[:GUESSES], chosen]:
         for instance in instances(factory.owner, module, calls):
+            recorder.certain = not (chosen or isinstance(instance, Stub) or _unknown(factory, guess))
             try:
                 _run(factory.node, module, source, instance, guess)
                 ran = True
@@ -84,6 +89,14 @@ def _try(
                 problem = f"{type(e).__name__}: {e}"
     if not ran:
         yield f"was not called: {problem}"
+
+
+def _unknown(factory: _Factory, guess: Arguments) -> bool:
+    """Whether a parameter without a default has no value in `guess`; the first one of a method is its instance."""
+    args = factory.node.args
+    required = [a.arg for a in args.args[: len(args.args) - len(args.defaults)]][factory.owner is not None :]
+    required += [a.arg for a, d in zip(args.kwonlyargs, args.kw_defaults, strict=True) if d is None]
+    return any(name not in guess for name in required)
 
 
 def _chosen(factory: _Factory) -> Arguments:
@@ -102,10 +115,9 @@ def _run(
     part = copy.copy(node)
     part.body, part.decorator_list = node.body[: _last_definition(node)], []
     scope = vars(module)
-    before = scope.get(node.name)
-    exec(compile(ast.Module([part], []), source.name, "exec", dont_inherit=True), scope)
-    function = scope[node.name]
-    scope[node.name] = before
+    namespace: dict[str, types.FunctionType] = {}
+    exec(compile(ast.Module([part], []), source.name, "exec", dont_inherit=True), scope, namespace)
+    function = namespace[node.name]
     names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
     required = names[: len(names) - len(node.args.defaults)]
     static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in node.decorator_list)

@@ -58,6 +58,8 @@ def lower(mark: KernelMark, source: SourceFile) -> Function:
         body = translator.block(definition.body)
     except NotModelled as e:
         return Function(definition.name, kind, params, (), (), opaque=str(e), span=span)
+    except RecursionError:
+        raise source.error(definition, f"{definition.name} is nested too deeply", "split long expressions") from None
     return Function(definition.name, kind, params, returns, body, _dynamic(params), span=span)
 
 

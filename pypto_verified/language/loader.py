@@ -25,11 +25,13 @@ _LARGEST = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile:
-    """The programs of a file in source order; `notes` tell what was found and left out, and why."""
+    """The programs of a file in source order; `notes` tell what was found and left out, and why; `errors` are the
+    author's mistakes in kernels that functions of the file make (those at module level are raised)."""
 
     path: Path
     programs: tuple[Program, ...]
     notes: tuple[str, ...]
+    errors: tuple[PtoError, ...] = ()
 
 
 def load_file(path: Path, bindings: Mapping[str, object] = MappingProxyType({})) -> LoadedFile:
@@ -50,6 +52,7 @@ def load_file(path: Path, bindings: Mapping[str, object] = MappingProxyType({}))
 
 def load_source(text: str, file: str, bindings: Mapping[str, object] = MappingProxyType({})) -> LoadedFile:
     """Load a kernel from its text; `file` names it in locations and tells where its sibling modules lie.
+    The file runs in this process and `pypto` is bound for the whole process meanwhile: one load at a time.
     `bindings` are members of `pypto` by path (`ir.compile`) that the file shall get instead of the built-in ones."""
     source = SourceFile(file, text)
     sources = SourceTable()
@@ -60,9 +63,10 @@ def load_source(text: str, file: str, bindings: Mapping[str, object] = MappingPr
         module = _run(source, path)
         collection = Collection(module.__name__, sources)
         collection.own(recorder)
-        notes = [*factory_calls(tree, module, source)]
+        notes = [*factory_calls(tree, module, source, recorder)]
     collection.guessed(recorder)
-    return LoadedFile(path, collection.programs(path.stem), tuple(dict.fromkeys([*notes, *collection.notes])))
+    unique = tuple(dict.fromkeys([*notes, *collection.notes]))
+    return LoadedFile(path, collection.programs(path.stem), unique, collection.errors())
 
 
 def lower_program(mark: ProgramMark) -> Program:

@@ -190,6 +190,7 @@ class KernelMark:
     flavor: str
     keywords: dict[str, object]
     scope: dict[str, object]
+    certain: bool = True
 
     def __call__(self, *args: object, **kwargs: object) -> object:
         return Stub()
@@ -206,6 +207,7 @@ class ProgramMark:
 
     cls: type
     kernels: tuple[KernelMark, ...]
+    certain: bool = True
 
     def __call__(self, *args: object, **kwargs: object) -> object:
         return Stub()
@@ -218,8 +220,10 @@ class ProgramMark:
 
 @dataclass
 class Recorder:
-    """What the decorators met while a file ran, in the order of decoration."""
+    """What the decorators met while a file ran, in the order of decoration. `certain`: the values that the running code
+    depends on are those of the file, so that a mistake in what it defines is the author's."""
 
+    certain: bool = True
     programs: list[ProgramMark] = field(default_factory=list)
     kernels: list[KernelMark] = field(default_factory=list)
 

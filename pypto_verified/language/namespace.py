@@ -97,7 +97,7 @@ class _Decorator:
         return decorate
 
     def _record(self, function: types.FunctionType, keywords: dict[str, object], depth: int) -> KernelMark:
-        mark = KernelMark(function, self._flavor, keywords, _visible_names(depth))
+        mark = KernelMark(function, self._flavor, keywords, _visible_names(depth), self._recorder.certain)
         self._recorder.kernels.append(mark)
         return mark
 
@@ -111,7 +111,7 @@ def _program(recorder: Recorder) -> Callable[..., object]:
     def program(cls: object = None, **_: object) -> object:
         if not isinstance(cls, type):
             return program
-        mark = ProgramMark(cls, tuple(v for v in vars(cls).values() if isinstance(v, KernelMark)))
+        mark = ProgramMark(cls, tuple(v for v in vars(cls).values() if isinstance(v, KernelMark)), recorder.certain)
         recorder.programs.append(mark)
         return mark
 

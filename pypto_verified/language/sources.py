@@ -34,8 +34,8 @@ class SourceFile:
             raise LanguageError(
                 f"not Python: {e.msg}", Location(self.name, line, column), "correct the syntax", self.line(line)
             ) from None
-        except ValueError as e:
-            raise LanguageError(f"not Python: {e}", Location(self.name)) from None
+        except (ValueError, RecursionError, MemoryError) as e:
+            raise LanguageError(f"not Python: {e or 'nested too deeply'}", Location(self.name)) from None
 
     @cached_property
     def _functions(self) -> dict[tuple[int, str], ast.FunctionDef]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from pypto_verified.dtypes import FP32, INDEX
 from pypto_verified.ir.equal import difference, equal
@@ -62,6 +64,35 @@ def reloaded(p: Program) -> Program:
 @pytest.mark.parametrize("name", BODIES)
 def test_printed_text_loads_as_the_same_program(name: str) -> None:
     p = program(BODIES[name])
+    assert difference(p, reloaded(p)) is None
+
+
+LEAVES = st.sampled_from(["M", "n", "M * 2"])
+SCALARS = st.recursive(
+    LEAVES,
+    lambda inner: st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from(["+", "-", "*", "//", "%", "<<"]), inner | st.just("3")),
+        st.builds("pl.{}({}, {})".format, st.sampled_from(["min", "max"]), inner, inner),
+        st.builds("(-{})".format, inner),
+        st.builds("pl.cast({}, pl.INT32)".format, inner),
+        st.builds("abs({})".format, inner),
+    ),
+    max_leaves=12,
+)
+CONDITIONS = st.recursive(
+    st.builds("{} {} {}".format, SCALARS, st.sampled_from(["<", "<=", "==", "!=", ">", ">="]), SCALARS),
+    lambda inner: st.one_of(
+        st.builds("({} {} {})".format, inner, st.sampled_from(["and", "or"]), inner),
+        st.builds("(not {})".format, inner),
+    ),
+    max_leaves=4,
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SCALARS, CONDITIONS)
+def test_any_scalar_expression_survives_printing(value: str, condition: str) -> None:
+    p = program([f"x = {value}", f"if {condition}:", "    x = 1"])
     assert difference(p, reloaded(p)) is None
 
 

@@ -68,6 +68,11 @@ def test_a_mistake_is_shown_where_it_is(line: str, column: int, message: str, he
     assert e.source_line == "    " + line.splitlines()[0]
 
 
+@pytest.mark.parametrize("expression", ["+".join(["n"] * 20_000), "(" * 150 + "n" + ")" * 150, "-" * 20_000 + "n"])
+def test_an_endless_expression_is_an_error_not_a_crash(expression: str) -> None:
+    assert failure(f"{HEAD}    x = {expression} + u\n").location.file == "kernel.py"
+
+
 def test_a_wrong_operand_is_shown_at_the_call() -> None:
     e = failure(HEAD + "    x = pl.add(t, pl.load(a, [0, 0], [8, 64]))\n")
     assert (e.location.line, e.location.column) == (FIRST, 9)

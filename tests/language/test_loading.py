@@ -187,6 +187,17 @@ def test_a_size_that_nobody_gives_is_chosen_and_said() -> None:
     assert loaded.notes == ("make (line 2) was called with chosen values: N=16",)
 
 
+@pytest.mark.parametrize(("parameter", "is_error"), [("N=16", True), ("N: int", False)])
+def test_a_mistake_in_a_factory_counts_if_its_arguments_are_the_files_own(parameter: str, is_error: bool) -> None:
+    kernel = indented(KERNEL.replace("pl.load(a", "pl.load(b"), 4)
+    good = "@pl.program\nclass Good:\n" + KERNEL.replace("N", "32")
+    text = f"import pypto.language as pl\n{good}def make({parameter}):\n    @pl.program\n    class P:\n{kernel}"
+    loaded = load_source(text, "kernel.py")
+    assert [p.name for p in loaded.programs] == ["Good"]
+    assert [e.message for e in loaded.errors] == (["name 'b' is not defined"] if is_error else [])
+    assert is_error or any(note.startswith("P: kernel.py:12:") for note in loaded.notes)
+
+
 def test_functions_outside_a_program_make_one_program() -> None:
     text = """\
 import pypto.language as pl
