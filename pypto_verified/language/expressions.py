@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import NoReturn
 
+from pypto_verified import index
 from pypto_verified.dtypes import BOOL
 from pypto_verified.errors import Location, NotModelled, OpError
 from pypto_verified.ir.expr import BinaryOp, Const, Expr, MakeTuple, TupleGet, UnaryOp, Var
@@ -72,7 +73,8 @@ class Expressions:
             return Unknown("it depends on a run-time value")
         if names & self.statics.keys():
             return self._static_with_locals(node)
-        return self.scope.evaluate(node)
+        value = self.scope.evaluate(node)
+        return Unknown("it compares run-time sizes") if isinstance(value, index.Cond) else value
 
     def _static_name(self, name: str) -> object:
         if name in self.variables:
