@@ -187,7 +187,14 @@ def _enter(kernel: Kernel, iter_args: tuple[IterArg, ...], scalars: list[Value])
         if _is_scalar(arg.var):
             kernel.values[arg.var.name] = next(rest)
         else:
+            if isinstance(arg.var.type, TileType):
+                _no_slot(kernel, arg.var, arg.var.type)
             _bind(kernel, arg.var, arg.init)
+
+
+def _no_slot(kernel: Kernel, var: Var, tile: TileType) -> None:
+    if not kernel.addresses:
+        kernel.regions.refuse_carried(var.name, tile, kernel.span)
 
 
 def _leave(kernel: Kernel, iter_args: tuple[IterArg, ...], values: tuple[Expr, ...], op: str) -> None:
@@ -236,6 +243,7 @@ def _if(kernel: Kernel, stmt: If) -> None:
     """A tile that leaves both branches has one handle, declared before; each branch writes to its address (CG-20)."""
     for result in stmt.results:
         if isinstance(result.type, TileType):
+            _no_slot(kernel, result, result.type)
             kernel.alloc(result)
     condition = kernel.scalar(stmt.cond, BOOL)
     scalars = [r for r in stmt.results if _is_scalar(r)]

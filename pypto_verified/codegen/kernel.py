@@ -196,11 +196,14 @@ class Kernel:
     def _address(self, name: str, memref: MemRef | None) -> Value:
         if memref is None or memref.offset is None:
             refuse(f"tile '{name}' has no address", self.span, "run the memory passes before code generation")
-        offset = memref.offset
-        if memref.slots > 1 and isinstance(offset, int) and static_dim(memref.slot) != 0:
-            slot = Const(memref.slot) if isinstance(memref.slot, int) else memref.slot
-            step = Binary(BinaryOp.MUL, slot, Const(memref.size), INDEX)
-            offset = Binary(BinaryOp.ADD, Const(offset), step, INDEX)
+        offset, slot = memref.offset, memref.slot
+        if memref.slots > 1 and isinstance(offset, int):
+            number = static_dim(slot)
+            if number is not None:
+                offset += number * memref.size
+            elif not isinstance(slot, int):
+                step = Binary(BinaryOp.MUL, slot, Const(memref.size), INDEX)
+                offset = Binary(BinaryOp.ADD, Const(offset), step, INDEX)
         fixed = static_dim(offset)
         if fixed is not None:
             return self.builder.constants.take(fixed, INT64, Constants.ADDRESS)

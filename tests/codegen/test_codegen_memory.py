@@ -7,7 +7,7 @@ import pytest
 from pypto_verified.dtypes import BF16, FP16, FP32, INDEX, INT32, DType
 from pypto_verified.errors import CodegenError, NotModelled
 from pypto_verified.ir.expr import Binary, BinaryOp, Const, Var
-from pypto_verified.ir.stmt import Assign, For, FunctionKind, Stmt
+from pypto_verified.ir.stmt import Assign, FunctionKind, Stmt
 from pypto_verified.ir.types import Dim, TensorView
 from pypto_verified.layouts import Compact, Pad, Space
 from tests.codegen.build import (
@@ -159,7 +159,7 @@ def test_tiles_at_one_address_share_the_constant() -> None:
     assert sum("pto.alloc_tile addr = %c0_i64" in line for line in found) == 2
 
 
-@pytest.mark.requirement("CG-07")
+@pytest.mark.requirement("CG-07", "MP-06")
 def test_a_slot_that_is_chosen_at_run_time_is_an_address_expression() -> None:
     slot = Binary(BinaryOp.MOD, R, Const(2), INDEX)
     x = Var("x", tile(16, 64, at=8192, base="ring", slots=2, slot=slot))
@@ -267,44 +267,3 @@ def test_a_value_that_does_not_exist_is_an_error() -> None:
         lines(kernel(load(scalar("ghost")), A))
     with pytest.raises(CodegenError, match="'ghost' is not a tile with a value here"):
         lines(kernel([Assign(Var("y", tile(16, 64)), call("tile.exp", Var("ghost", tile(16, 64)), type=tile(16, 64)))]))
-
-
-def ring(slot: Dim, name: str = "x", rows: int = 16) -> Var:
-    return Var(name, tile(rows, 64, at=0, base="ring", slots=2, slot=slot))
-
-
-PARITY = Binary(BinaryOp.MOD, scalar("i"), Const(2), INDEX)
-
-
-def turns(*body: Stmt) -> For:
-    return For(scalar("i"), Const(0), Const(4), Const(1), (), body, ())
-
-
-@pytest.mark.requirement("CG-07")
-def test_without_addresses_slots_are_one_region_with_an_index() -> None:
-    x = ring(PARITY)
-    found = without_constants(lines(kernel([turns(let(x, "tile.create", nums(16, 64)))]), addresses=False))
-    region = f"!pto.multi_tile_buf<{F}, count=2>"
-    assert found == [
-        f"%ring_mb = pto.alloc_multi_tile valid_row = %c16_index valid_col = %c64_index : {region}",
-        "scf.for %i = %c0_index to %c4_index step %c1_index {",
-        "%0 = arith.remsi %i, %c2_index : index",
-        f"%x = pto.multi_tile_get %ring_mb[%0] : {region} -> {F}",
-    ]
-
-
-@pytest.mark.requirement("CG-07")
-def test_without_addresses_two_slots_in_one_turn_are_an_error() -> None:
-    other = Binary(BinaryOp.MOD, Binary(BinaryOp.ADD, scalar("i"), Const(1), INDEX), Const(2), INDEX)
-    both = [let(ring(PARITY), "tile.create", nums(16, 64)), let(ring(other, "y"), "tile.create", nums(16, 64))]
-    with pytest.raises(CodegenError, match="two slots of 'ring' are used in one turn"):
-        lines(kernel([turns(*both)]), addresses=False)
-    straight = [let(ring(0), "tile.create", nums(16, 64)), let(ring(1, "y"), "tile.create", nums(16, 64))]
-    assert sum("multi_tile_get" in line for line in lines(kernel(straight), addresses=False)) == 2
-
-
-@pytest.mark.requirement("CG-07")
-def test_without_addresses_slots_have_one_type() -> None:
-    mixed = [let(ring(0), "tile.create", nums(16, 64)), let(ring(1, "y", 8), "tile.create", nums(8, 64))]
-    with pytest.raises(CodegenError, match="slots of 'ring' differ in type"):
-        lines(kernel(mixed), addresses=False)

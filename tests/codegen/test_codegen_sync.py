@@ -7,7 +7,7 @@ import pytest
 from pypto_verified.dtypes import FP32, INT32
 from pypto_verified.errors import CodegenError, NotModelled
 from pypto_verified.ir.expr import Attr, Call, Const, Expr, Var
-from pypto_verified.ir.stmt import Eval, FunctionKind, Stmt
+from pypto_verified.ir.stmt import Assign, Eval, FunctionKind, Stmt
 from pypto_verified.ir.types import Dim, NoneType
 from pypto_verified.layouts import Space
 from tests.codegen.build import buf, kernel, let, lines, nums, scalar, tensor, tile, without_constants
@@ -18,6 +18,26 @@ F = buf("vec", "f32", 16, 32)
 
 def run(op: str, *args: Expr, **kwargs: Attr) -> Eval:
     return Eval(Call(op, args, tuple(sorted(kwargs.items())), NoneType()))
+
+
+@pytest.mark.requirement("XC-01")
+@pytest.mark.parametrize(
+    ("push", "pop", "free", "freed"),
+    [("tpush_to_aiv", "tpop_from_aic", "tfree_to_aic", "tfree_from_aic"),
+     ("tpush_to_aic", "tpop_from_aiv", "tfree_to_aiv", "tfree_from_aiv")],
+)
+@pytest.mark.parametrize(("number", "shown"), [({}, "{split = 1}"), ({"id": 3}, "{id = 3, split = 1}")])
+def test_both_directions_print_split_always_and_id_if_given(
+    push: str, pop: str, free: str, freed: str, number: dict[str, Attr], shown: str
+) -> None:
+    x, v = Var("x", tile(16, 32)), Var("v", tile(16, 32, at=4096))
+    keywords = tuple(sorted({"split": 1, **number}.items()))
+    body: list[Stmt] = [
+        let(x, "tile.create", nums(16, 32)), run(f"tile.{push}", x, split=1, **number),
+        Assign(v, Call(f"tile.{pop}", (), keywords, v.type)), run(f"system.{free}", v),
+    ]
+    assert lines(kernel(body), a5=True)[-3:] == [
+        f"pto.{push}(%x : {F}) {shown}", f"%v = pto.{pop} {shown} -> {F}", f"pto.{freed} {shown}"]
 
 
 @pytest.mark.requirement("CG-01")
