@@ -5,21 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import prod
 
 from pypto_verified.ir.expr import Call, Expr, Var
 from pypto_verified.ir.types import MemRef, TileType, TileView
 from pypto_verified.ir.walk import walk_expr
+from pypto_verified.layouts import Space
 from pypto_verified.ops.registry import lookup
+from pypto_verified.targets import Target
 
 POP_OPS = frozenset({"tile.tpop_from_aic", "tile.tpop_from_aiv"})
 
 
-def tile_bytes(t: TileType) -> int:
-    """Storage of a whole physical tile, in bytes; sub-byte elements are packed."""
-    elements = 1
-    for extent in t.shape:
-        elements *= extent
-    return (elements * t.dtype.bits + 7) // 8
+def storage_bytes(t: TileType, target: Target) -> int:
+    """Bytes that a physical tile occupies; sub-byte elements are packed, accumulators padded to the target's rows."""
+    *leading, rows, columns = (1, *t.shape)
+    if t.space is Space.ACC:
+        multiple = target.acc_row_multiple(t.dtype)
+        rows = -(-rows // multiple) * multiple
+    return (prod(leading) * rows * columns * t.dtype.bits + 7) // 8
 
 
 def base_of(e: Expr) -> str | None:

@@ -9,7 +9,7 @@ from pypto_verified.ir.stmt import Assign, Function, If, Stmt
 from pypto_verified.ir.types import MemRef, TileType, Type
 from pypto_verified.ir.walk import walk_stmts
 from pypto_verified.passes.buffer_table import SLOT_PREFIX
-from pypto_verified.passes.buffers import POP_OPS, shared_operand, tile_bytes
+from pypto_verified.passes.buffers import POP_OPS, shared_operand, storage_bytes
 from pypto_verified.passes.context import Names, PassContext
 from pypto_verified.passes.rewrite import Rewriter
 
@@ -44,14 +44,17 @@ class _Pass(Rewriter):
             operand = value.args[position] if position is not None else None
             source = operand if isinstance(operand, Var) else None
             if value.op in POP_OPS:
-                return replace(t, memref=MemRef(self._fresh(SLOT_PREFIX.removesuffix("_")), None, tile_bytes(t)))
+                return replace(t, memref=MemRef(self._fresh(SLOT_PREFIX.removesuffix("_")), None, self._bytes(t)))
         if source is not None and isinstance(source.type, TileType) and source.type.memref is not None:
-            return replace(t, memref=replace(source.type.memref, size=tile_bytes(t)))
+            return replace(t, memref=replace(source.type.memref, size=self._bytes(t)))
         return self._own(t)
 
     def _own(self, t: TileType) -> TileType:
         assert t.space is not None, "spaces are inferred before storage is given"
-        return replace(t, memref=MemRef(self._fresh(f"mem_{t.space.value}"), None, tile_bytes(t)))
+        return replace(t, memref=MemRef(self._fresh(f"mem_{t.space.value}"), None, self._bytes(t)))
+
+    def _bytes(self, t: TileType) -> int:
+        return storage_bytes(t, self.ctx.target)
 
     def _fresh(self, prefix: str) -> str:
         return self.buffers.numbered(prefix)
@@ -62,7 +65,7 @@ class _Pass(Rewriter):
         for s in walk_stmts(self.function.body):
             if isinstance(s, Assign) and isinstance(s.var.type, TileType) and s.var.type.memref is not None:
                 m, align = s.var.type.memref, self._alignment(s.var.type)
-                size = max(m.size // m.slots, tile_bytes(s.var.type), found.get(m.base, 0))
+                size = max(m.size // m.slots, self._bytes(s.var.type), found.get(m.base, 0))
                 found[m.base] = -(-size // align) * align
         return found
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pypto_verified.errors import PassError
-from pypto_verified.ir.expr import Call, Expr, Span, Var
+from pypto_verified.ir.expr import Attr, Call, Expr, Span, Var
 from pypto_verified.ir.stmt import Assign
-from pypto_verified.ir.types import TileType
-from pypto_verified.layouts import Space
+from pypto_verified.ir.types import TileType, Type
 from pypto_verified.passes.context import Names, at
 from pypto_verified.targets import Target
 
@@ -44,8 +43,13 @@ class Copier:
                 f"{why}: that needs a copy within {space.value}, and {self.target.name} has no such move", at(span),
                 help="let one value die before the other is made, or keep the second in Vec",
             )
-        return Assign(var, Call("tile.move", (source,), _move_kwargs(t, space), bare, span), span)
+        return Assign(var, Call("tile.move", (source,), _keywords(source.type, t), bare, span), span)
 
 
-def _move_kwargs(t: TileType, space: Space) -> tuple[tuple[str, Space], ...]:
-    return (("target_memory", space),)
+def _keywords(source: Type, t: TileType) -> tuple[tuple[str, Attr], ...]:
+    """Where the copy lives, and its layout if that is not the source's."""
+    found: dict[str, Attr] = {"target_memory": t.space}
+    if isinstance(source, TileType) and source.view is not None and t.view is not None:
+        found |= {"blayout": t.view.blayout} if source.view.blayout is not t.view.blayout else {}
+        found |= {"slayout": t.view.slayout} if source.view.slayout is not t.view.slayout else {}
+    return tuple(sorted(found.items()))

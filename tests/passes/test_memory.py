@@ -6,6 +6,7 @@ import pytest
 
 from pypto_verified.errors import PassError
 from pypto_verified.ir.stmt import Function
+from pypto_verified.language import load_source
 from pypto_verified.layouts import Space
 from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.pipeline import PASSES, run
@@ -349,3 +350,47 @@ return out
     # InitMemRef is left out: its output is not an input of it.
     again = [p for p in PASSES if p.name != "InitMemRef"]
     assert [p.name for p in again if p.run(outputs[p.name], ctx) is not outputs[p.name]] == []
+
+
+@pytest.mark.requirement("MP-07")
+def test_an_int32_accumulator_occupies_the_rows_that_the_target_pads_it_to() -> None:
+    f = kernel("""
+        a: pl.Tensor[[16, 32], pl.INT8],
+        b: pl.Tensor[[32, 32], pl.INT8],
+        out: pl.Out[pl.Tensor[[16, 32], pl.INT32]]
+    """, """
+am = pl.load(a, [0, 0], [16, 32], target_memory=pl.Mem.Mat)
+bm = pl.load(b, [0, 0], [32, 32], target_memory=pl.Mem.Mat)
+c = pl.matmul(am, bm)
+d = pl.matmul(am, bm)
+out = pl.store(c, [0, 0], out)
+return pl.store(d, [0, 0], out)
+""")
+    assert _address(lower(f, "a2a3"), "d") == 32 * 32 * 4, "a2a3 pads to 32 rows"
+    assert _address(lower(f, "a5"), "d") == 16 * 32 * 4
+
+
+POP = '''
+import pypto.language as pl
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.AIV)
+    def k(self, a: pl.Tensor[[16, 32], pl.FP32], out: pl.Out[pl.Tensor[[16, 32], pl.FP32]]):
+        ring = pl.reserve_buffer(name="ring", size=16384, base=pl.AUTO)
+        pl.aiv_initialize_pipe(ring, pl.const(0, pl.INT32), dir_mask=1, slot_size=2048)
+        v: pl.Tile[[16, 32], pl.FP32, pl.Mem.Vec] = pl.tpop_from_aic(split=0)
+        x = pl.load(a, [0, 0], [16, 32])
+        y = pl.add(x, v)
+        pl.tfree_to_aic(v)
+        out = pl.store(y, [0, 0], out)
+'''
+
+
+@pytest.mark.requirement("MP-08")
+@pytest.mark.parametrize(("arch", "shared"), [("a2a3", False), ("a5", True)])
+def test_an_op_on_a_popped_tile_does_not_write_over_a_load_on_a2a3(arch: str, shared: bool) -> None:
+    (program,) = load_source(POP, "k.py").programs
+    f = lower(program.functions[0], arch)
+    assert (_address(f, "x") == _address(f, "y")) is shared
+    assert _address(f, "v") is None, "the pipe's slot"
