@@ -73,5 +73,7 @@ def scales(fp: Tile | None, cols: int, col: int = 0) -> Array | None:
     """The words of a scaling tile for columns `col`.. of the result."""
     if fp is None:
         return None
+    if fp.kind.itemsize != 8:
+        raise UnmodelledError(f"scales of type {fp.type.dtype.pto}", Place(fp.name))
     view = fp.reads(1, cols, 0, col)
     return np.ascontiguousarray(view.get()).view(np.uint64)

@@ -134,16 +134,18 @@ def _tensor(mem: Tensor, site: Site, writes: bool) -> Array:
     return window if window.ndim == 2 else window.reshape(rows, cols)
 
 
-def _indices(site: Site, idx: Tile) -> Array:
+def _indices(site: Site, idx: Tile | Tensor) -> Array:
+    if isinstance(idx, Tensor):
+        raise UnmodelledError("indices in global memory", Place(idx.name))
     view = idx.reads(idx.rows, idx.cols)
     report_uninitialised(site, view, idx.name)
     return view.get().astype(np.int64)
 
 
 @op("mgather", "dst mem idx scratch")
-def mgather(site: Site, dst: Tile, mem: Tensor, idx: Tile, scratch: Tile | None) -> None:
+def mgather(site: Site, dst: Tile, mem: Tensor, idx: Tile | Tensor, scratch: Tile | Tensor | None) -> None:
     """`coalesce` row: row r of dst is tensor row idx[r]. elem: dst[r, c] is the tensor's flat element idx[r, c]."""
-    if scratch is not None:
+    if isinstance(scratch, Tile):
         scratch.clobber()
     table, flat = _tensor(mem, site, False), _indices(site, idx)
     policy = site.enum("gatherOob", "undefined")
@@ -159,7 +161,7 @@ def mgather(site: Site, dst: Tile, mem: Tensor, idx: Tile, scratch: Tile | None)
 
 
 @op("mscatter", "mem src idx")
-def mscatter(site: Site, mem: Tensor, src: Tile, idx: Tile) -> None:
+def mscatter(site: Site, mem: Tensor, src: Tile, idx: Tile | Tensor) -> None:
     """The reverse of MGATHER, in row-major order of src, optionally atomic."""
     view = src.reads(src.rows, src.cols)
     report_uninitialised(site, view, src.name)

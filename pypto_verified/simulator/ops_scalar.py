@@ -64,6 +64,7 @@ def load_scalar(site: Site, ptr: Pointer, offset: int) -> Scalar:
 def store_scalar(site: Site, ptr: Pointer, offset: int, value: Scalar) -> None:
     """One element to global memory."""
     _element(ptr, offset, True)[...] = scalar(value, ptr.kind)
+    ptr.buffer.written = True
 
 
 @op("tci", "dst start tmp")

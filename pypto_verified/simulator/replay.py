@@ -20,6 +20,8 @@ from pypto_verified.targets import Target
 
 UNSHAPED_ELEMENTS = 4096
 """Elements of an argument that no view of known extents describes."""
+RANDOM_ELEMENTS = 1 << 22
+"""Random elements of a larger argument; the rest is 0, which costs no memory until it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +101,7 @@ def _once(
     block = witness.get("block_idx", 0)
     lane = witness.get("subblock_idx", 0)
     return execute(
-        compile(func, target, private), inputs, scalars, max_steps=max_steps,
+        compile(func, target, private), inputs, scalars, max_steps=max_steps, in_place=True,
         block=(block, witness.get("block_num", block + 1)), lane=(lane, target.lanes_per_cube),
     )
 
@@ -119,8 +121,11 @@ def _inputs(func: Func, scalars: Mapping[str, Scalar], seed: int) -> dict[str, A
         if isinstance(argument.type, PtrType):
             kind = storage(argument.type.dtype)
             count = sizes.get(argument.name, UNSHAPED_ELEMENTS)
-            values = random.standard_normal(count) if is_float(kind) else random.integers(0, 8, count)
-            found[argument.name] = values.astype(kind)
+            some = min(count, RANDOM_ELEMENTS)
+            found[argument.name] = np.zeros(count, kind)
+            found[argument.name][:some] = (
+                random.standard_normal(some, np.float32) if is_float(kind) else random.integers(0, 8, some)
+            )
     return found
 
 

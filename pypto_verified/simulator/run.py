@@ -10,8 +10,8 @@ import numpy as np
 
 from pypto_verified.errors import InputError
 from pypto_verified.pto.module import Func
-from pypto_verified.pto.types import PtrType
-from pypto_verified.simulator.errors import SimError
+from pypto_verified.pto.types import PtrType, ScalarType
+from pypto_verified.simulator.errors import Place, SimError, UnmodelledError
 from pypto_verified.simulator.machine import Trace
 from pypto_verified.simulator.program import Program, Registers
 from pypto_verified.simulator.tile import Buffer, Pointer
@@ -70,9 +70,13 @@ def execute(
     lane: tuple[int, int] = (0, 1),
     max_steps: int = MAX_STEPS,
     trace: Trace | None = None,
+    in_place: bool = False,
 ) -> Outcome:
-    """`run` for a compiled program."""
-    env, arrays = _bind(program, inputs, scalars, trace, owned=False)
+    """`run` for a compiled program. `in_place`: the (contiguous) tensors are themselves read and written."""
+    try:
+        env, arrays = _bind(program, inputs, scalars, trace, owned=False, in_place=in_place)
+    except SimError as error:
+        return Outcome({}, [error])
     errors = _launch(program, env, block, lane, max_steps, trace)
     return Outcome(_outputs(program, arrays), errors)
 
@@ -104,7 +108,7 @@ def _argument(given: Given[T], name: str, position: int) -> T:
 
 def _bind(
     program: Program, inputs: Given[Array], scalars: Given[Scalar], trace: Trace | None,
-    owned: bool,
+    owned: bool, in_place: bool = False,
 ) -> tuple[Registers, dict[str, Array]]:
     """The registers before the first op, and the arrays given for the pointer arguments."""
     env = program.registers.copy()
@@ -112,16 +116,24 @@ def _bind(
     for position, (value, cell) in enumerate(zip(program.func.args, program.arguments, strict=True)):
         if value.name in LAUNCH_ARGUMENTS:
             continue
-        if not isinstance(value.type, PtrType):
+        if isinstance(value.type, ScalarType):
             env[cell] = _argument(scalars, value.name, position)
             continue
+        if not isinstance(value.type, PtrType):
+            raise UnmodelledError(f"an argument of type {type(value.type).__name__}", Place(value.name))
         array = arrays[value.name] = _argument(inputs, value.name, position)
+        content: Array = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
         buffer = program.buffers.get(value.name)
-        if buffer is None or buffer.data.size != array.nbytes:
-            buffer = program.buffers[value.name] = Buffer(value.name, array.nbytes)
-        buffer.data[...] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+        if in_place:
+            buffer = Buffer(value.name, content)
+        elif buffer is None or buffer.data.size != array.nbytes:
+            buffer = Buffer(value.name, content.copy())
+        else:
+            buffer.data[...] = content
+        program.buffers[value.name] = buffer
         buffer.owner = np.full(array.nbytes, -1, np.int32) if owned else None
         buffer.log = program.machine.log if trace is not None else None
+        buffer.written = False
         env[cell] = Pointer(buffer, 0, storage(value.type.dtype))
     return env, arrays
 
@@ -146,5 +158,6 @@ def _launch(
 
 def _outputs(program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
     return {
-        name: program.buffers[name].data.copy().view(array.dtype).reshape(array.shape) for name, array in arrays.items()
+        name: buffer.data.copy().view(array.dtype).reshape(array.shape) if buffer.written else array
+        for name, array, buffer in ((n, a, program.buffers[n]) for n, a in arrays.items())
     }

@@ -136,13 +136,14 @@ class Slots:
 class Buffer:
     """The memory behind a pointer argument. `owner`, kept for grids only, names the block that wrote each byte."""
 
-    __slots__ = ("data", "log", "name", "owner")
+    __slots__ = ("data", "log", "name", "owner", "written")
 
-    def __init__(self, name: str, size: int) -> None:
+    def __init__(self, name: str, data: Array) -> None:
         self.name = name
-        self.data: Array = np.zeros(size, np.uint8)
+        self.data = data
         self.owner: Array | None = None
         self.log: list[Access] | None = None
+        self.written = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,8 +193,10 @@ class Tensor:
         if buffer.log is not None:
             place = (buffer.name, self._start(), found.shape, found.strides, found.itemsize)
             buffer.log.append(Access(Space.GM, *place, writes))
-        if writes and buffer.owner is not None:
-            self._claim(buffer.owner, found, block, shared)
+        if writes:
+            buffer.written = True
+            if buffer.owner is not None:
+                self._claim(buffer.owner, found, block, shared)
         return found
 
     def _strided(self, rows: int, cols: int) -> Array:
