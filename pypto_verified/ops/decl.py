@@ -72,7 +72,6 @@ class OpDecl:
     move, the result shares the bytes of operand 0. `noalias`: operands whose bytes the result may not share.
     `row_major`: operands and result must be row-major (ResolveBackendOpLayouts sees to it). `fills`: an omitted
     operand takes the value of another. `signature`: the order of parameters and keywords in a kernel's call.
-    `pto`: the op it becomes, '' if it becomes none of its own.
     """
 
     name: str
@@ -88,7 +87,6 @@ class OpDecl:
     row_major: bool
     fills: tuple[tuple[str, str], ...]
     signature: tuple[str, ...]
-    pto: str
     source: str
 
     def index(self, name: str) -> int:
@@ -140,7 +138,6 @@ def op(
     row_major: bool = False,
     fills: str = "",
     signature: str = "",
-    pto: str = "",
     source: str = "",
 ) -> OpDecl:
     """Build a declaration from its short strings. `noalias` lists operand names, '*' is every tile operand; `fills` is
@@ -165,6 +162,5 @@ def op(
         row_major=row_major,
         fills=tuple((a, b) for a, _, b in (word.partition("=") for word in fills.split())),
         signature=tuple(signature.split()) or (*names, *(k.name for k in keyword_rows)),
-        pto=pto,
         source=source,
     )

@@ -138,88 +138,81 @@ def _cast(a: Args) -> Type:
     return like(a, source, target)
 
 
-def _pair(name: str, pto: str, rule: Rule = _binary, params: str = "lhs rhs", **options: bool) -> OpDecl:
+def _pair(name: str, rule: Rule = _binary, params: str = "lhs rhs", **options: bool) -> OpDecl:
     return op(
         f"tile.{name}", params, rule, "V V > V", row_major=options.get("row_major", True),
-        noalias="*" if options.get("no_inplace") else "", pto=pto, source=_ELEMENTWISE,
+        noalias="*" if options.get("no_inplace") else "", source=_ELEMENTWISE,
     )
 
 
-def _with_scalar(name: str, pto: str, rule: Rule = _scalar, **options: bool) -> OpDecl:
+def _with_scalar(name: str, rule: Rule = _scalar, **options: bool) -> OpDecl:
     return op(
         f"tile.{name}", "lhs rhs:e", rule, "V . > V", row_major=options.get("row_major", True),
-        noalias="*" if options.get("no_inplace") else "", pto=pto, source=_ELEMENTWISE,
+        noalias="*" if options.get("no_inplace") else "", source=_ELEMENTWISE,
     )
 
 
-def _one(name: str, pto: str, rule: Rule = _unary, **options: bool) -> OpDecl:
+def _one(name: str, rule: Rule = _unary, **options: bool) -> OpDecl:
     return op(
         f"tile.{name}", "tile", rule, "V > V", row_major=options.get("row_major", True),
         keywords="high_precision:bool=false" if options.get("precise") else "",
-        noalias="*" if options.get("no_inplace") else "", pto=pto, source=_UNARY,
+        noalias="*" if options.get("no_inplace") else "", source=_UNARY,
     )
 
 
 OPS: tuple[OpDecl, ...] = (
-    _pair("add", "tadd"),
-    _pair("sub", "tsub"),
-    _pair("mul", "tmul"),
+    _pair("add"),
+    _pair("sub"),
+    _pair("mul"),
     op(
-        "tile.div", "lhs rhs", _div, "V V > V", keywords="high_precision:bool=false", row_major=True, pto="tdiv",
+        "tile.div", "lhs rhs", _div, "V V > V", keywords="high_precision:bool=false", row_major=True,
         source=_ELEMENTWISE,
     ),
-    _pair("maximum", "tmax"),
-    _pair("minimum", "tmin"),
-    _pair("fmod", "tfmod", no_inplace=True),
-    _pair("and", "tand", _integer_binary),
-    _pair("or", "tor", _integer_binary),
-    _pair("shl", "tshl", _shift),
-    _pair("shr", "tshr", _shift),
-    _pair("part_add", "tpartadd", params="src0 src1"),
-    _pair("part_mul", "tpartmul", params="src0 src1"),
-    _pair("part_max", "tpartmax", params="src0 src1"),
-    _pair("part_min", "tpartmin", params="src0 src1"),
-    op("tile.rem", "lhs rhs tmp", _scratch_binary, "V V V > V", row_major=True, pto="trem", source=_ELEMENTWISE),
-    op("tile.xor", "lhs rhs tmp", _xor, "V V V > V", row_major=True, pto="txor", source=_ELEMENTWISE),
+    _pair("maximum"),
+    _pair("minimum"),
+    _pair("fmod", no_inplace=True),
+    _pair("and", _integer_binary),
+    _pair("or", _integer_binary),
+    _pair("shl", _shift),
+    _pair("shr", _shift),
+    _pair("part_add", params="src0 src1"),
+    _pair("part_mul", params="src0 src1"),
+    _pair("part_max", params="src0 src1"),
+    _pair("part_min", params="src0 src1"),
+    op("tile.rem", "lhs rhs tmp", _scratch_binary, "V V V > V", row_major=True, source=_ELEMENTWISE),
+    op("tile.xor", "lhs rhs tmp", _xor, "V V V > V", row_major=True, source=_ELEMENTWISE),
+    op("tile.prelu", "tile slope tmp", _prelu, "V V V > V", noalias="*", row_major=True, source=_ELEMENTWISE),
+    op("tile.addc", "lhs rhs rhs2", _ternary, "V V V > V", source=_ELEMENTWISE),
+    op("tile.subc", "lhs rhs rhs2", _ternary, "V V V > V", source=_ELEMENTWISE),
+    _with_scalar("adds"),
+    _with_scalar("subs", _subs),
+    _with_scalar("muls"),
+    _with_scalar("divs"),
+    _with_scalar("maximums"),
+    _with_scalar("minimums", row_major=False),
+    _with_scalar("fmods", no_inplace=True),
+    _with_scalar("ands", _integer_scalar, row_major=False, no_inplace=True),
+    _with_scalar("ors", _integer_scalar, row_major=False, no_inplace=True),
+    op("tile.shls", "lhs rhs:h", _integer_scalar, "V . > V", source=_ELEMENTWISE),
+    op("tile.shrs", "lhs rhs:h", _integer_scalar, "V . > V", source=_ELEMENTWISE),
+    op("tile.lrelu", "tile slope:e", _scalar, "V . > V", row_major=True, source=_ELEMENTWISE),
+    op("tile.rems", "lhs rhs:e tmp", _scratch_scalar, "V . V > V", source=_ELEMENTWISE),
+    op("tile.xors", "lhs rhs:e tmp", _xors, "V . V > V", noalias="*", source=_ELEMENTWISE),
+    op("tile.addsc", "lhs rhs:e rhs2", _scalar_ternary, "V . V > V", row_major=True, source=_ELEMENTWISE),
+    op("tile.subsc", "lhs rhs:e rhs2", _scalar_ternary, "V . V > V", row_major=True, source=_ELEMENTWISE),
+    _one("neg", row_major=False),
+    _one("exp"),
+    _one("sqrt"),
+    _one("abs"),
+    _one("relu"),
+    _one("recip", precise=True, no_inplace=True),
+    _one("log", _of_dtypes("FP16", "FP32"), precise=True),
+    _one("not", _of_dtypes("INT16", "UINT16")),
+    _one("sin", _of_dtypes("FP32"), row_major=False),
+    _one("cos", _of_dtypes("FP32"), row_major=False),
+    op("tile.rsqrt", "tile tmp?", _rsqrt, "V V > V", noalias="*", row_major=True, source=_UNARY),
     op(
-        "tile.prelu", "tile slope tmp", _prelu, "V V V > V", noalias="*", row_major=True, pto="tprelu",
-        source=_ELEMENTWISE,
-    ),
-    op("tile.addc", "lhs rhs rhs2", _ternary, "V V V > V", pto="taddc", source=_ELEMENTWISE),
-    op("tile.subc", "lhs rhs rhs2", _ternary, "V V V > V", pto="tsubc", source=_ELEMENTWISE),
-    _with_scalar("adds", "tadds"),
-    _with_scalar("subs", "tsubs", _subs),
-    _with_scalar("muls", "tmuls"),
-    _with_scalar("divs", "tdivs"),
-    _with_scalar("maximums", "tmaxs"),
-    _with_scalar("minimums", "tmins", row_major=False),
-    _with_scalar("fmods", "tfmods", no_inplace=True),
-    _with_scalar("ands", "tands", _integer_scalar, row_major=False, no_inplace=True),
-    _with_scalar("ors", "tors", _integer_scalar, row_major=False, no_inplace=True),
-    op("tile.shls", "lhs rhs:h", _integer_scalar, "V . > V", pto="tshls", source=_ELEMENTWISE),
-    op("tile.shrs", "lhs rhs:h", _integer_scalar, "V . > V", pto="tshrs", source=_ELEMENTWISE),
-    op("tile.lrelu", "tile slope:e", _scalar, "V . > V", row_major=True, pto="tlrelu", source=_ELEMENTWISE),
-    op("tile.rems", "lhs rhs:e tmp", _scratch_scalar, "V . V > V", pto="trems", source=_ELEMENTWISE),
-    op("tile.xors", "lhs rhs:e tmp", _xors, "V . V > V", noalias="*", pto="txors", source=_ELEMENTWISE),
-    op(
-        "tile.addsc", "lhs rhs:e rhs2", _scalar_ternary, "V . V > V", row_major=True, pto="taddsc", source=_ELEMENTWISE
-    ),
-    op(
-        "tile.subsc", "lhs rhs:e rhs2", _scalar_ternary, "V . V > V", row_major=True, pto="tsubsc", source=_ELEMENTWISE
-    ),
-    _one("neg", "tneg", row_major=False),
-    _one("exp", "texp"),
-    _one("sqrt", "tsqrt"),
-    _one("abs", "tabs"),
-    _one("relu", "trelu"),
-    _one("recip", "trecip", precise=True, no_inplace=True),
-    _one("log", "tlog", _of_dtypes("FP16", "FP32"), precise=True),
-    _one("not", "tnot", _of_dtypes("INT16", "UINT16")),
-    _one("sin", "", _of_dtypes("FP32"), row_major=False),
-    _one("cos", "", _of_dtypes("FP32"), row_major=False),
-    op("tile.rsqrt", "tile tmp?", _rsqrt, "V V > V", noalias="*", row_major=True, pto="trsqrt", source=_UNARY),
-    op(
-        "tile.cast", "tile", _cast, "V > V", keywords="target_type:dtype! mode:round=round", row_major=True, pto="tcvt",
+        "tile.cast", "tile", _cast, "V > V", keywords="target_type:dtype! mode:round=round", row_major=True,
         source=_UNARY,
     ),
 )

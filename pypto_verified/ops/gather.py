@@ -129,31 +129,31 @@ def _merge_lists(a: Args) -> Type:
 
 
 OPS: tuple[OpDecl, ...] = (
-    op("tile.gather", "src indices tmp", _gather, "V V V > V", noalias="*", pto="tgather", source=_GATHER),
+    op("tile.gather", "src indices tmp", _gather, "V V V > V", noalias="*", source=_GATHER),
     op(
         "tile.gatherb", "src offset", _gatherb, "V V > V", keywords="output_dtype:dtype", noalias="*", row_major=True,
-        pto="tgatherb", source=_GATHER,
+        source=_GATHER,
     ),
     op(
         "tile.gather_mask", "src", _gather_mask, "V > V", keywords="mask_pattern:int! output_dtype:dtype", noalias="*",
-        pto="tgather", source=_GATHER,
+        source=_GATHER,
     ),
     op(
         "tile.gather_compare", "src kvalue:e tmp", None, "V . V > V",
-        keywords="cmp_mode:cmp=eq offset:int=0 out_cols:int! count_dtype:dtype=INT32", noalias="*", pto="tgather",
+        keywords="cmp_mode:cmp=eq offset:int=0 out_cols:int! count_dtype:dtype=INT32", noalias="*",
         source=_GATHER,
     ),
-    op("tile.scatter", "dst src indexes", _scatter, "V V V > V", inplace=0, pto="tscatter", source=_SCATTER),
+    op("tile.scatter", "dst src indexes", _scatter, "V V V > V", inplace=0, source=_SCATTER),
     op(
         "tile.scatter_mask", "dst src", _scatter_mask, "V V > V", keywords="mask_pattern:int!", inplace=0,
-        pto="tscatter", source=_SCATTER,
+        source=_SCATTER,
     ),
-    op("tile.sort32", "src idx", _sort32, "V V > V", noalias="*", pto="tsort32", source=_SORT),
-    op("tile.mrgsort_format1", "src block_len:s", _merge_runs, "V . > V", noalias="*", pto="tmrgsort", source=_SORT),
+    op("tile.sort32", "src idx", _sort32, "V V > V", noalias="*", source=_SORT),
+    op("tile.mrgsort_format1", "src block_len:s", _merge_runs, "V . > V", noalias="*", source=_SORT),
     # PyPTO's IR puts the scratch tile after however many lists there are; here it has one place.
     op(
         "tile.mrgsort_format2", "src0 src1 tmp src2? src3?", _merge_lists, "V V V V V > V",
-        keywords="exhausted:bool=false", signature="src0 src1 src2 src3 tmp exhausted", noalias="*", pto="tmrgsort",
+        keywords="exhausted:bool=false", signature="src0 src1 src2 src3 tmp exhausted", noalias="*",
         source=_SORT,
     ),
 )

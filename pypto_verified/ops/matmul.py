@@ -115,34 +115,22 @@ def _gemv_bias(a: Args) -> Type:
 _PHASE = "acc_phase:phase=unspecified"
 
 OPS: tuple[OpDecl, ...] = (
-    op("tile.matmul", "lhs rhs", _matmul, "L R > A", pto="tmatmul", source=_SOURCE),
-    op(
-        "tile.matmul_acc", "acc lhs rhs init_cond:s?", _matmul_acc, "A L R . > A", inplace=0, pto="tmatmul.acc",
-        source=_SOURCE,
-    ),
-    op("tile.matmul_bias", "lhs rhs bias", _matmul_bias, "L R B > A", pto="tmatmul.bias", source=_SOURCE),
-    op("tile.gemv", "lhs rhs", _row_product, "L R > A", keywords=_PHASE, pto="tgemv", source=_SOURCE),
-    op(
-        "tile.gemv_acc", "acc lhs rhs", _gemv_acc, "A L R > A", keywords=_PHASE, inplace=0, pto="tgemv.acc",
-        source=_SOURCE,
-    ),
-    op("tile.gemv_bias", "lhs rhs bias", _gemv_bias, "L R B > A", keywords=_PHASE, pto="tgemv.bias", source=_SOURCE),
+    op("tile.matmul", "lhs rhs", _matmul, "L R > A", source=_SOURCE),
+    op("tile.matmul_acc", "acc lhs rhs init_cond:s?", _matmul_acc, "A L R . > A", inplace=0, source=_SOURCE),
+    op("tile.matmul_bias", "lhs rhs bias", _matmul_bias, "L R B > A", source=_SOURCE),
+    op("tile.gemv", "lhs rhs", _row_product, "L R > A", keywords=_PHASE, source=_SOURCE),
+    op("tile.gemv_acc", "acc lhs rhs", _gemv_acc, "A L R > A", keywords=_PHASE, inplace=0, source=_SOURCE),
+    op("tile.gemv_bias", "lhs rhs bias", _gemv_bias, "L R B > A", keywords=_PHASE, source=_SOURCE),
     op("tile.batch_matmul", "lhs rhs", None, "L R > A", source="PyPTO tile_ops/batch_matmul.cpp"),
     op("tile.batch_matmul_acc", "acc lhs rhs", None, "A L R > A", inplace=0, source="PyPTO tile_ops/batch_matmul.cpp"),
+    op("tile.matmul_mx", "lhs lhs_scale rhs rhs_scale", None, "L S R S > A", source="PyPTO tile_ops/matmul_mx.cpp"),
     op(
-        "tile.matmul_mx", "lhs lhs_scale rhs rhs_scale", None, "L S R S > A", pto="tmatmul.mx",
+        "tile.matmul_mx_acc", "acc lhs lhs_scale rhs rhs_scale", None, "A L S R S > A", inplace=0,
         source="PyPTO tile_ops/matmul_mx.cpp",
     ),
     op(
-        "tile.matmul_mx_acc", "acc lhs lhs_scale rhs rhs_scale", None, "A L S R S > A", inplace=0, pto="tmatmul.mx.acc",
+        "tile.matmul_mx_bias", "lhs lhs_scale rhs rhs_scale bias", None, "L S R S B > A",
         source="PyPTO tile_ops/matmul_mx.cpp",
     ),
-    op(
-        "tile.matmul_mx_bias", "lhs lhs_scale rhs rhs_scale bias", None, "L S R S B > A", pto="tmatmul.mx.bias",
-        source="PyPTO tile_ops/matmul_mx.cpp",
-    ),
-    op(
-        "tile.tget_scale_addr", "dst_scale src", None, "S LR > =0", inplace=0, pto="tget_scale_addr",
-        source="PyPTO tile_ops/matmul_mx.cpp",
-    ),
+    op("tile.tget_scale_addr", "dst_scale src", None, "S LR > =0", inplace=0, source="PyPTO tile_ops/matmul_mx.cpp"),
 )

@@ -224,64 +224,62 @@ def _set_validshape(a: Args) -> Type:
 OPS: tuple[OpDecl, ...] = (
     op(
         "tile.load", "tensor:t offsets:n shapes:n valid_shape:n?", _load, ". . . . > kw",
-        keywords="target_memory:space=vec clamp:bool=false", fills="valid_shape=shapes", pto="tload", source=_SOURCE,
+        keywords="target_memory:space=vec clamp:bool=false", fills="valid_shape=shapes", source=_SOURCE,
     ),
     op(
         "tile.store", "tile offsets:n output_tensor:t shapes:n?", _store, "VA . . . > .", keywords="atomic:atomic=none",
-        inplace=2, pto="tstore", source=_SOURCE,
+        inplace=2, source=_SOURCE,
     ),
     op(
         "tile.create", "shape:n", _create, ". > kw",
         keywords="dtype:dtype! target_memory:space=vec transpose:bool=false flat_layout:bool=false compact:bool=false",
-        pto="alloc_tile", source=_SOURCE,
+        source=_SOURCE,
     ),
     op(
         "tile.move", "tile", _move, ". > kw", keywords="target_memory:space! blayout:blayout slayout:slayout",
-        noalias="tile", pto="tmov", source=_SOURCE,
+        noalias="tile", source=_SOURCE,
     ),
     op(
         "tile.full", "shape:n value:d", _full, ". . > V", keywords="dtype:dtype!", signature="shape dtype value",
-        row_major=True, pto="texpands", source=_SOURCE,
+        row_major=True, source=_SOURCE,
     ),
     op(
-        "tile.ci", "start:d shape:n", _ci, ". . > V", keywords="dtype:dtype=INT32 descending:bool=false", pto="tci",
+        "tile.ci", "start:d shape:n", _ci, ". . > V", keywords="dtype:dtype=INT32 descending:bool=false",
         source=_SOURCE,
     ),
     op(
         "tile.tri", "diagonal:h shape:n valid_shape:n?", _tri, ". . . > V",
-        keywords="dtype:dtype=INT32 upper:bool=false", row_major=True, pto="ttri", source=_SOURCE,
+        keywords="dtype:dtype=INT32 upper:bool=false", row_major=True, source=_SOURCE,
     ),
-    op("tile.read", "tile indices:n", _read, "V . > .", pto="tgetval", source=_SOURCE),
-    op("tile.write", "tile indices:n value:e", _write, "V . . > V", inplace=0, pto="tsetval", source=_SOURCE),
-    op("tile.get_block_idx", "", _index, pto="get_block_idx", source=_SOURCE),
-    op("tile.get_block_num", "", _index, pto="get_block_num", source=_SOURCE),
-    op("tile.get_subblock_idx", "", _index, pto="get_subblock_idx", source=_SOURCE),
-    op("tile.fillpad", "tile", _fillpad, "V > V", keywords=_PADS, pto="tfillpad", source=_SOURCE),
-    op("tile.fillpad_inplace", "tile", _fillpad, "V > V", keywords=_PADS, inplace=0, pto="tfillpad", source=_SOURCE),
+    op("tile.read", "tile indices:n", _read, "V . > .", source=_SOURCE),
+    op("tile.write", "tile indices:n value:e", _write, "V . . > V", inplace=0, source=_SOURCE),
+    op("tile.get_block_idx", "", _index, source=_SOURCE),
+    op("tile.get_block_num", "", _index, source=_SOURCE),
+    op("tile.get_subblock_idx", "", _index, source=_SOURCE),
+    op("tile.fillpad", "tile", _fillpad, "V > V", keywords=_PADS, source=_SOURCE),
+    op("tile.fillpad_inplace", "tile", _fillpad, "V > V", keywords=_PADS, inplace=0, source=_SOURCE),
     op(
         "tile.fillpad_expand", "tile shape:n", _fillpad_expand, "V . > V", keywords=_PADS, noalias="tile",
-        pto="tfillpad_expand", source=_SOURCE,
+        source=_SOURCE,
     ),
     op(
         "tile.set_validshape", "tile valid_rows:i valid_cols:i", _set_validshape, ". . . > =0", view=True,
-        pto="set_validshape", source="PyPTO tile_ops/transform.cpp",
+        source="PyPTO tile_ops/transform.cpp",
     ),
     op("tile.alloc", "memory_space:s size:i", None, keywords="pinned:bool=false", source=_SOURCE),
     op(
         "tile.random", "key0:h key1:h counter0:h counter1:h counter2:h counter3:h shape:n valid_shape:n?", None, "> V",
-        keywords="dtype:dtype=UINT32 rounds:int=10", row_major=True, pto="trandom", source=_SOURCE,
+        keywords="dtype:dtype=UINT32 rounds:int=10", row_major=True, source=_SOURCE,
     ),
     op(
         "tile.gather_row", "dst src:t dst_offset:n src_offset:n shapes:n valid_shape:n?", None, "> =0",
         keywords="transpose:bool=false", inplace=0, source="PyPTO tile_ops/paged_gather.cpp",
         signature="dst src dst_offset src_offset shapes transpose valid_shape",
     ),
-    op(
-        "tile.mscatter", "src idx output_tensor:t", None, "V V . > .", inplace=2, pto="mscatter", source=_SOURCE,
-    ),
+    op("tile.mscatter", "src idx output_tensor:t", None, "V V . > .", inplace=2, source=_SOURCE),
     op(
         "tile.mgather", "mem:t idx:a scratch:t? valid_shape:n?", None, "> kw",
-        keywords="coalesce:coalesce=row gather_oob:oob=undefined target_memory:space=vec", pto="mgather",
+        keywords="coalesce:coalesce=row gather_oob:oob=undefined target_memory:space=vec",
         signature="mem idx coalesce gather_oob target_memory scratch valid_shape", source=_SOURCE,
     ),
 )

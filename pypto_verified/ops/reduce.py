@@ -129,16 +129,11 @@ def _expands(a: Args) -> Type:
 
 
 def _reduction(name: str, params: str, rule: Rule, memory: str, noalias: str = "*") -> OpDecl:
-    return op(
-        f"tile.{name}", params, rule, memory, noalias=noalias, pto="t" + name.replace("_", ""), source=_REDUCTION
-    )
+    return op(f"tile.{name}", params, rule, memory, noalias=noalias, source=_REDUCTION)
 
 
 def _expansion(name: str, first: str, vector: str, rule: Rule) -> OpDecl:
-    return op(
-        f"tile.{name}", f"{first} {vector}", rule, "V V > V", noalias=vector, pto="t" + name.replace("_", ""),
-        source=_BROADCAST,
-    )
+    return op(f"tile.{name}", f"{first} {vector}", rule, "V V > V", noalias=vector, source=_BROADCAST)
 
 
 _SUFFIXES = ("sub", "div", "mul", "max", "min", "expdif")
@@ -155,9 +150,9 @@ OPS: tuple[OpDecl, ...] = (
     *(_expansion(f"row_expand_{kind}", "tile", "row_vec", _row_expand) for kind in _SUFFIXES),
     op(
         "tile.row_expand_add", "tile row_vec tmp?", _row_expand_add, "V V V > V", noalias="row_vec tmp",
-        pto="trowexpandadd", source=_BROADCAST,
+        source=_BROADCAST,
     ),
     _expansion("col_expand", "target", "col_vec", _col_expand),
     *(_expansion(f"col_expand_{kind}", "tile", "col_vec", _col_expand) for kind in ("add", *_SUFFIXES)),
-    op("tile.expands", "target scalar:e", _expands, "V . > V", pto="texpands", source=_BROADCAST),
+    op("tile.expands", "target scalar:e", _expands, "V . > V", source=_BROADCAST),
 )

@@ -65,17 +65,8 @@ def _sels(a: Args) -> Type:
 
 
 OPS: tuple[OpDecl, ...] = (
-    op("tile.cmp", "lhs rhs", _cmp, "V V > V", keywords="cmp_type:cmp=eq", pto="tcmp", source=_SOURCE),
-    op(
-        "tile.cmps", "lhs rhs:e", _mask_of, "V . > V", keywords="cmp_type:cmp=eq", row_major=True, pto="tcmps",
-        source=_SOURCE,
-    ),
-    op(
-        "tile.sel", "mask lhs rhs tmp", _sel, "V V V V > V", noalias="mask tmp", row_major=True, pto="tsel",
-        source=_SOURCE,
-    ),
-    op(
-        "tile.sels", "mask src tmp scalar:e", _sels, "V V V . > V", noalias="mask", row_major=True, pto="tsels",
-        source=_SOURCE,
-    ),
+    op("tile.cmp", "lhs rhs", _cmp, "V V > V", keywords="cmp_type:cmp=eq", source=_SOURCE),
+    op("tile.cmps", "lhs rhs:e", _mask_of, "V . > V", keywords="cmp_type:cmp=eq", row_major=True, source=_SOURCE),
+    op("tile.sel", "mask lhs rhs tmp", _sel, "V V V V > V", noalias="mask tmp", row_major=True, source=_SOURCE),
+    op("tile.sels", "mask src tmp scalar:e", _sels, "V V V . > V", noalias="mask", row_major=True, source=_SOURCE),
 )

@@ -56,8 +56,8 @@ def _names(family: str, text: str, source: str) -> tuple[OpDecl, ...]:
 
 
 OPS: tuple[OpDecl, ...] = (
-    op("tensor.read", "tensor:t indices:n", _read, pto="load_scalar", source=_MEMORY),
-    op("tensor.write", "tensor:t indices:n value:s", _write, pto="store_scalar", source=_MEMORY),
+    op("tensor.read", "tensor:t indices:n", _read, source=_MEMORY),
+    op("tensor.write", "tensor:t indices:n value:s", _write, source=_MEMORY),
     op("tensor.dim", "tensor:t axis:i", _dim, source=_MEMORY),
     *_names(
         "tensor",

@@ -215,25 +215,20 @@ def _concat(a: Args) -> Type:
 OPS: tuple[OpDecl, ...] = (
     op(
         "tile.slice", "tile shape:n offset:n valid_shape:n? drop_dims:n?", _slice, ". . . . . > =0",
-        keywords="pad_value:pad", view=True, pto="subview", source=_SOURCE,
+        keywords="pad_value:pad", view=True, source=_SOURCE,
     ),
-    op("tile.reshape", "tile shape:n", _reshape, ". . > =0", view=True, pto="treshape", source=_SOURCE),
-    op("tile.transpose_view", "tile", _transpose_view, ". > =0", view=True, pto="treshape", source=_SOURCE),
-    op(
-        "tile.transpose", "tile axis1:i axis2:i tmp_tile?", _transpose, ". . . . > =0", noalias="*", pto="ttrans",
-        source=_SOURCE,
-    ),
-    op("tile.assemble", "target source offset:n", _assemble, ". . . > =0", inplace=0, pto="tmov", source=_SOURCE),
+    op("tile.reshape", "tile shape:n", _reshape, ". . > =0", view=True, source=_SOURCE),
+    op("tile.transpose_view", "tile", _transpose_view, ". > =0", view=True, source=_SOURCE),
+    op("tile.transpose", "tile axis1:i axis2:i tmp_tile?", _transpose, ". . . . > =0", noalias="*", source=_SOURCE),
+    op("tile.assemble", "target source offset:n", _assemble, ". . . > =0", inplace=0, source=_SOURCE),
     op(
         "tile.extract", "src index_row:i index_col:i shape:n", _extract, ". . . . > kw",
-        keywords="target_memory:space!", noalias="src", pto="textract", source=_SOURCE,
+        keywords="target_memory:space!", noalias="src", source=_SOURCE,
     ),
-    op("tile.concat", "src0 src1", _concat, "V V > V", noalias="*", pto="tconcat", source=_SOURCE),
+    op("tile.concat", "src0 src1", _concat, "V V > V", noalias="*", source=_SOURCE),
     op(
-        "tile.reinterpret_view", "data shape:n?", None, ". . > =0", keywords="dtype:dtype!", view=True, pto="treshape",
+        "tile.reinterpret_view", "data shape:n?", None, ". . > =0", keywords="dtype:dtype!", view=True,
         signature="data dtype shape", source=_SOURCE,
     ),
-    op(
-        "tile.scatter_update", "input index src", None, "V V V > V", keywords="dim:int=-2", inplace=0, source=_SOURCE,
-    ),
+    op("tile.scatter_update", "input index src", None, "V V V > V", keywords="dim:int=-2", inplace=0, source=_SOURCE),
 )
