@@ -18,6 +18,7 @@ from pypto_verified.codegen.emit_memory import (
 )
 from pypto_verified.codegen.emit_sync import (
     emit_barrier,
+    emit_fence,
     emit_flag,
     emit_free,
     emit_import,
@@ -25,6 +26,7 @@ from pypto_verified.codegen.emit_sync import (
     emit_pop,
     emit_push,
     emit_reserve,
+    emit_syncall,
 )
 from pypto_verified.codegen.emit_views import (
     emit_assemble,
@@ -78,6 +80,8 @@ EFFECTS: dict[str, Effect] = {
     "system.bar_v": emit_barrier,
     "system.bar_m": emit_barrier,
     "system.bar_all": emit_barrier,
+    "system.fence": emit_fence,
+    "system.syncall": emit_syncall,
     "system.sync_src": emit_flag,
     "system.sync_dst": emit_flag,
 }
@@ -95,7 +99,7 @@ REFUSED: dict[str, str] = {
     **{f"tile.{op}": _LATER for op in (
         "gather_compare", "mgather", "mscatter", "mrgsort_format2")},
     **{f"system.{op}": _LATER for op in (
-        "sync_set", "sync_wait", "set_ffts", "syncall", "fence", "cacheinvalid", "available_cluster_count",
+        "sync_set", "sync_wait", "set_ffts", "cacheinvalid", "available_cluster_count",
         "available_aiv_count", "task_invalid", "task_dummy", "task_is_valid")},
 }
 """Ops that are named but not generated, with the reason."""

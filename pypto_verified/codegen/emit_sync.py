@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from pypto_verified.codegen.errors import not_modelled, refuse
+from pypto_verified.codegen.expr import dtype_of
 from pypto_verified.codegen.kernel import Handle, Kernel
 from pypto_verified.codegen.types import static_dim, tile_buf_type
 from pypto_verified.dtypes import INT32
-from pypto_verified.ir.expr import Call, Var
+from pypto_verified.ir.expr import NO_ARG, Call, Const, Var
 from pypto_verified.ir.stmt import FunctionKind
+from pypto_verified.ir.types import TensorType
 from pypto_verified.pto.module import AttrValue, EnumAttr, Symbol, Value
 from pypto_verified.pto.types import PtrType, ScalarType
 
 GM_RING = "__gm_pipe_buffer"
 """Name of the parameter that backs the FIFOs of a2a3 in global memory."""
+
+WORKSPACE_BYTES = 64
+"""Least size of the workspace of a soft syncall (PTO-ISA)."""
 
 _PIPE_KEYWORDS = ("id", "dir_mask", "slot_size", "slot_num", "local_slot_num")
 
@@ -116,6 +123,43 @@ def emit_flag(kernel: Kernel, var: Var | None, call: Call) -> None:
     }
     with kernel.at_call(call):
         kernel.emit("pto.set_flag" if call.op == "system.sync_src" else "pto.wait_flag", {}, attrs)
+
+
+def emit_fence(kernel: Kernel, var: Var | None, call: Call) -> None:
+    """`system.fence()`: writes to global memory are seen before what follows."""
+    with kernel.at_call(call):
+        kernel.emit("pto.fence.barrier_all", {}, {"scope": EnumAttr("fence_scope", "gm")})
+
+
+def emit_syncall(kernel: Kernel, var: Var | None, call: Call) -> None:
+    """`system.syncall()`: a barrier of all cores. The soft form polls a workspace of 64 bytes or more in global memory;
+    `used_cores` 0 lets the device count the cores."""
+    mode, args = str(call.kwarg("mode", "hard")), dict[str, tuple[Value, ...]]()
+    attrs: dict[str, AttrValue] = {
+        "mode": EnumAttr("sync_all_mode", mode),
+        "core_type": EnumAttr("sync_core_type", str(call.kwarg("core_type", "mix"))),
+    }
+    given = [a for a in call.args if a != NO_ARG]
+    with kernel.at_call(call):
+        if mode == "soft":
+            if not given:
+                refuse("a soft syncall needs a workspace in global memory", kernel.span, "pass gm_workspace=")
+            workspace = kernel.tensor(given[0])
+            _check_workspace(workspace.type, kernel)
+            args["gm_workspace"] = (workspace.pointer,)
+            if len(given) > 1 and given[1] != Const(0, dtype_of(given[1])):
+                args["used_cores"] = (kernel.scalar(given[1], INT32),)
+        elif given:
+            refuse("a hard syncall takes no workspace", kernel.span, 'pass mode="soft" or leave the workspace out')
+        kernel.emit("pto.syncall", args, attrs)
+
+
+def _check_workspace(tensor: TensorType, kernel: Kernel) -> None:
+    extents = [static_dim(d) for d in tensor.shape]
+    elements = prod(e for e in extents if e is not None)
+    if None not in extents and elements * tensor.dtype.bytes < WORKSPACE_BYTES:
+        refuse(f"the workspace of a soft syncall has {elements * tensor.dtype.bytes} bytes, it needs {WORKSPACE_BYTES}",
+               kernel.span, f"make it at least {WORKSPACE_BYTES // tensor.dtype.bytes} elements of {tensor.dtype.name}")
 
 
 def _pipe(call: Call, keyword: str) -> str:

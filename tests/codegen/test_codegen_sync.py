@@ -123,3 +123,41 @@ def test_barriers(pipe: str) -> None:
 def test_flags(op: str, word: str) -> None:
     found = lines(kernel([run(f"system.{op}", set_pipe="MTE2", wait_pipe="V", event_id=3)]))
     assert [line.replace(" [", "[") for line in found] == [f"pto.{word}[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID3>]"]
+
+
+@pytest.mark.requirement("XC-03")
+def test_hard_barrier_of_all_cores() -> None:
+    assert lines(kernel([run("system.syncall", core_type="mix", mode="hard")])) == [
+        "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>"]
+
+
+@pytest.mark.requirement("XC-03")
+@pytest.mark.parametrize(
+    ("cores", "operands"),
+    [(Const(0, INT32), "(%arg0 : !pto.ptr<i32>)"), (Const(4, INT32), "(%arg0, %c4_i32 : !pto.ptr<i32>, i32)"),
+     (None, "(%arg0 : !pto.ptr<i32>)")],
+    ids=["derived", "given", "left out"],
+)
+def test_soft_barrier_of_all_cores(cores: Expr | None, operands: str) -> None:
+    workspace = Var("ws", tensor(16, dtype=INT32))
+    given = [workspace] if cores is None else [workspace, cores]
+    body = [run("system.syncall", *given, core_type="aiv_only", mode="soft")]
+    assert lines(kernel(body, workspace))[-1] == (
+        f"pto.syncall{operands} mode = #pto.sync_all_mode<soft>, core_type = #pto.sync_core_type<aiv_only>")
+
+
+@pytest.mark.requirement("XC-03")
+def test_the_workspace_of_a_soft_barrier_has_64_bytes() -> None:
+    small = Var("ws", tensor(15, dtype=INT32))
+    with pytest.raises(CodegenError, match="has 60 bytes, it needs 64") as caught:
+        lines(kernel([run("system.syncall", small, core_type="mix", mode="soft")], small))
+    assert caught.value.help == "make it at least 16 elements of INT32"
+    with pytest.raises(CodegenError, match="needs a workspace"):
+        lines(kernel([run("system.syncall", core_type="mix", mode="soft")]))
+    with pytest.raises(CodegenError, match="takes no workspace"):
+        lines(kernel([run("system.syncall", small, core_type="mix", mode="hard")], small))
+
+
+@pytest.mark.requirement("CG-01")
+def test_fence() -> None:
+    assert lines(kernel([run("system.fence")])) == ["pto.fence.barrier_all <gm>"]
