@@ -127,8 +127,9 @@ def _reason(error: Exception) -> str:
 
 
 def _plain(text: str) -> str:
-    """A message without the names and numbers of one kernel, so that equal causes are counted together."""
-    return re.sub(r"\d+", "N", re.sub(r"[`'\"][^`'\"]*[`'\"]", "'…'", " ".join(text.split())))[:110]
+    """A message without the places, names and numbers of one kernel, so that equal causes are counted together."""
+    placeless = re.sub(r"\S+\.py(:\d+)+: ", "", " ".join(text.split()))
+    return re.sub(r"\d+", "N", re.sub(r"[`'\"][^`'\"]*[`'\"]", "'…'", placeless))[:110]
 
 
 def outcomes(found: list[Kernel], chip: str, jobs: int, timeout: float) -> list[Outcome]:

@@ -125,8 +125,9 @@ def _show(report: Report, form: str, output: str | None) -> int:
 
 
 def _compile(options: argparse.Namespace) -> int:
-    from pypto_verified.compiler import BackendType, MemoryPlanner, compile_file
+    from pypto_verified.compiler import MemoryPlanner, compile_file
     from pypto_verified.errors import PtoError
+    from pypto_verified.language.public import BackendType
 
     backend, planner = BackendType(options.target), MemoryPlanner(options.memory_planner)
     try:
@@ -141,15 +142,15 @@ def _compile(options: argparse.Namespace) -> int:
 
 def _rules(options: argparse.Namespace) -> int:
     from pypto_verified.report.catalogue import catalogue, explain
-    from verifiers import RULES
+    from verifiers.registry import RULES
 
     if options.id is None:
-        print(catalogue(RULES), end="")
+        sys.stdout.write(catalogue(RULES))
         return 0
     found = [rule for rule in RULES if rule.id == options.id.upper()]
     if not found:
         return _refuse(f"no rule {options.id}; `pypto-verify rules` lists them")
-    print(explain(found[0]), end="")
+    sys.stdout.write(explain(found[0]))
     return 0
 
 

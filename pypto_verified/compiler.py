@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from pypto_verified import inputs, language
 from pypto_verified.codegen import generate
 from pypto_verified.errors import CodegenError, InputError, Location, NotModelled
+from pypto_verified.ir.printer import print_function
 from pypto_verified.ir.stmt import Function, FunctionKind, Program
+from pypto_verified.ir.types import ScalarType, TensorType
+from pypto_verified.language.markers import ProgramMark
+from pypto_verified.language.public import BackendType, OptimizationStrategy
 from pypto_verified.passes import pipeline
 from pypto_verified.pto import reader, writer
 from pypto_verified.pto.module import Module
 from pypto_verified.targets import Target, target
 
 OnPass = Callable[[str, Function, Function], None]
-
-
-class OptimizationStrategy(Enum):
-    """How much the passes do; there is one strategy."""
-
-    Default = "Default"
-
-
-class BackendType(Enum):
-    """The chips, by the names of the Python API; the value is the target."""
-
-    Ascend910B = "a2a3"
-    Ascend950 = "a5"
 
 
 class MemoryPlanner(Enum):
@@ -42,11 +34,13 @@ class MemoryPlanner(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """The `.pto` of one function: its text and the module that reading the text gives."""
+    """The `.pto` of one function: its text and the module that reading the text gives. `names` maps each argument of
+    the text (`arg2`) to the parameter or dynamic size that it is (`M`)."""
 
     function: str
     text: str
     module: Module
+    names: Mapping[str, str]
 
 
 def compile_function(
@@ -72,7 +66,14 @@ def compile_function(
         where = Location(function.span.file, function.span.line)
         raise CodegenError(f"internal error: the .pto of {function.name} does not read back as generated", where,
                            "please report this kernel")
-    return Artifact(function.name, text, again)
+    return Artifact(function.name, text, again, _argument_names(function, again))
+
+
+def _argument_names(function: Function, module: Module) -> dict[str, str]:
+    """What the author calls the arguments of the text: tensors come first, then scalars, then sizes (CG-03)."""
+    tensors = [p.var.name for p in function.params if isinstance(p.var.type, TensorType)]
+    scalars = [p.var.name for p in function.params if isinstance(p.var.type, ScalarType)]
+    return dict(zip((a.name for a in module.funcs[0].args), [*tensors, *scalars, *function.dynamic], strict=False))
 
 
 def kernels_of(program: Program) -> tuple[Function, ...]:
@@ -81,21 +82,23 @@ def kernels_of(program: Program) -> tuple[Function, ...]:
 
 
 def compile(
-    program: Program,
+    program: Program | ProgramMark,
     strategy: OptimizationStrategy = OptimizationStrategy.Default,
     backend_type: BackendType = BackendType.Ascend910B,
     memory_planner: MemoryPlanner = MemoryPlanner.PYPTO,
     output_dir: str | Path | None = None,
     emit_source_loc: bool | None = None,
 ) -> Path:
-    """Compile the kernels of a program and return the output directory (default `build_output/<program>`).
+    """Compile the kernels of a program, an IR one or the class that `@pl.program` marked, and return the output
+    directory (default `build_output/<program>`).
 
-    Writes `ptoas/<function>.pto` and, per pass that changed something, `passes_dump/<function>/NN_<pass>.txt`.
+    Writes `ptoas/<function>.pto` and, per pass that changed something, `passes_dump/<function>/NN_<pass>.py`.
     `emit_source_loc` None follows the environment: `PYPTO_EMIT_PTO_LOC=0` leaves locations out.
     Raises what `compile_function` raises, and InputError if the program has no kernel.
     """
     if emit_source_loc is None:
         emit_source_loc = os.environ.get("PYPTO_EMIT_PTO_LOC", "1") != "0"
+    program = _as_ir(program)
     functions = kernels_of(program)
     if not functions:
         where = Location(program.span.file, program.span.line)
@@ -111,13 +114,38 @@ def compile(
     return root
 
 
+class PTOCodegen:
+    """The code generator of the Python API: the text of a program's kernels in one module."""
+
+    def __init__(self, backend_type: BackendType = BackendType.Ascend910B) -> None:
+        self.backend_type = backend_type
+
+    def generate(
+        self, program: Program | ProgramMark, emit_tile_addr: bool = True, emit_source_loc: bool = True
+    ) -> str:
+        """Raises what the pipeline and code generation raise. `emit_tile_addr=False` leaves addresses to the
+        assembler."""
+        chip = target(self.backend_type.value)
+        planner = MemoryPlanner.PYPTO if emit_tile_addr else MemoryPlanner.PTOAS
+        lowered = [pipeline.run(f, chip, planner.value) for f in kernels_of(_as_ir(program))]
+        return writer.write(generate(lowered, chip, emit_source_loc, emit_tile_addr), emit_source_loc)
+
+
+def run_script(path: str | Path) -> None:
+    """Run a Python file that compiles its kernels itself with `pypto.ir.compile`. Raises what the file raises."""
+    bindings = {"ir.compile": compile, "pypto_core.codegen.PTOCodegen": PTOCodegen}
+    language.load_file(Path(path), bindings)
+
+
+def _as_ir(program: Program | ProgramMark) -> Program:
+    return program if isinstance(program, Program) else language.lower_program(program)
+
+
 def compile_file(
     kernel: str | Path, output_dir: str | Path, backend_type: BackendType, memory_planner: MemoryPlanner,
     emit_source_loc: bool,
 ) -> None:
     """Compile every program of a kernel file into one directory. Raises what loading it and `compile` raise."""
-    from pypto_verified import inputs, language
-
     inputs.read(str(kernel))
     programs = language.load_file(Path(kernel)).programs
     if not programs:
@@ -134,12 +162,10 @@ class _PassDump:
         self.count = 0
 
     def __call__(self, name: str, before: Function, after: Function) -> None:
-        from pypto_verified.ir.printer import print_function
-
         self.count += 1
         if after is before and self.count > 1:
             return
         self.directory.mkdir(parents=True, exist_ok=True)
-        (self.directory / f"{self.count:02}_{name}.txt").write_text(print_function(after), encoding="utf-8")
+        (self.directory / f"{self.count:02}_{name}.py").write_text(print_function(after), encoding="utf-8")
 
 

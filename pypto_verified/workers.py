@@ -58,7 +58,8 @@ class Workers(Generic[Item, Result]):
                     self._start(*waiting.pop())
                 for connection in wait(list(self._running), self._patience()):
                     assert isinstance(connection, Connection)
-                    found[self._running[connection].index] = self._collect(connection)
+                    index = self._running[connection].index
+                    found[index] = self._collect(connection)
                 for connection in [c for c, job in self._running.items() if job.deadline <= time.monotonic()]:
                     index = self._stop(connection).index
                     found[index] = Failure(True, f"no verdict within {self.timeout:g} s")
