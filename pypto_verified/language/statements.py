@@ -29,6 +29,7 @@ from pypto_verified.language.regions import region_body
 from pypto_verified.language.scalars import cast
 from pypto_verified.language.scope import Scope, Unknown
 from pypto_verified.language.sources import SourceFile
+from pypto_verified.language.stores import stored_tensors
 from pypto_verified.language.values import lift
 from pypto_verified.ops.args import describe, type_of
 
@@ -46,6 +47,7 @@ class Statements:
         self.x = Expressions(source, scope)
         names = [n.id for n in ast.walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
         self._assignments = Counter(names)
+        self._stored = stored_tensors(definition)
         self._yield_names: list[tuple[str, ...] | None] = []
 
     def block(self, body: list[ast.stmt]) -> _Block:
@@ -127,7 +129,9 @@ class Statements:
             return (Eval(e, span), *update)
         if isinstance(t, NoneType):
             self.x.fail(value, "this call has no value", "call it as a statement of its own")
-        return (Assign(self._define(name, t), e, self.x.source.span(node)),)
+        var = self._define(self._stored.get(name, name), t)
+        self.x.variables[name] = var
+        return (Assign(var, e, self.x.source.span(node)),)
 
     def _bind_static(self, name: str, value: object) -> None:
         self.x.variables.pop(name, None)

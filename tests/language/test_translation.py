@@ -196,6 +196,37 @@ def test_stores_for_their_effect_and_scalar_writes() -> None:
     assert isinstance(subscript, Eval) and subscript.call.args[2] == Const(3.0, FP32)
 
 
+def test_the_value_of_a_store_is_the_tensor_itself() -> None:
+    _, loop, last = body(
+        "z = pl.tile.full([8, 64], pl.FP32, 0.0)",
+        "for i in pl.range(n):",
+        "    first = pl.store(z, [0, 0], a)",
+        "    second: pl.Tensor[[64, 64], pl.FP32] = pl.store(z, [8, 0], first)",
+        "return second",
+    )
+    assert isinstance(loop, For) and isinstance(last, Return)
+    assert [s.var.name for s in loop.body if isinstance(s, Assign)] == ["a", "a"]
+    assert [v.name for v in last.values if isinstance(v, Var)] == ["a"]
+
+
+def test_a_name_for_one_of_two_tensors_stays_a_name_of_its_own() -> None:
+    text = """\
+import pypto.language as pl
+@pl.function(type=pl.FunctionType.InCore)
+def k(a: pl.Tensor[[8, 64], pl.FP32], b: pl.Tensor[[8, 64], pl.FP32], n: pl.Scalar[pl.INDEX]):
+    t = pl.load(a, [0, 0], [8, 64])
+    if n > 1:
+        r = pl.store(t, [0, 0], a)
+    else:
+        r = pl.store(t, [0, 0], b)
+    return r
+"""
+    (program,) = load_source(text, "k.py").programs
+    _, branch, _ = program.functions[0].body
+    assert isinstance(branch, If)
+    assert [s.var.name for s in (*branch.then, *branch.orelse) if isinstance(s, Assign)] == ["r", "r"]
+
+
 def test_a_list_of_sizes_is_known_while_translating() -> None:
     (assign,) = body("offsets = [n, 0]", "t = pl.load(a, offsets, SHAPE)")
     assert isinstance(assign, Assign) and isinstance(assign.value, Call)
