@@ -223,7 +223,7 @@ def _read_number(cursor: Cursor) -> AttrValue:
     is_float = "." in cursor.next
     dtype_at = cursor.pos + 2
     typed = cursor.texts[cursor.pos + 1] == ":"
-    dtype = BY_PTO.get(cursor.texts[dtype_at]) if typed and dtype_at < len(cursor.texts) else None
+    dtype = BY_PTO.get(cursor.texts[dtype_at]) if typed else None
     value: int | float = read_float(cursor, dtype or BY_PTO["f64"]) if is_float else cursor.take_int()
     if not typed:
         return value

@@ -16,6 +16,9 @@ MAX_BYTES = 64 * 1024 * 1024
 MAX_NESTING = 80
 """Regions within regions; beyond it a text is refused, never a Python recursion error."""
 
+_LOOK_AHEAD = 2
+"""Empty tokens after the last one, so that a look beyond it finds the end of the text."""
+
 # Up to four levels of <...>, which no type of the dialect exceeds; possessive, so that junk costs linear time.
 _ANGLE = r"<[^<>]*+>"
 for _ in range(3):
@@ -57,7 +60,7 @@ def quote(value: str) -> str:
 
 
 class Cursor:
-    """A position in the tokens of one text. `texts[pos]` is the next token; the last one is the empty string."""
+    """A position in the tokens of one text. `texts[pos]` is the next token; the last ones are empty."""
 
     __slots__ = ("_newlines", "_starts", "_text", "file", "pos", "texts")
 
@@ -71,6 +74,8 @@ class Cursor:
         for match in _TOKEN.finditer(text):
             add_text(match[1])
             add_start(match.start(1))
+        self.texts += [""] * _LOOK_AHEAD
+        self._starts += [len(text)] * _LOOK_AHEAD
         self._newlines = [m.start() for m in re.finditer("\n", text)]
 
     @property

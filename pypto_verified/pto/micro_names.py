@@ -55,4 +55,6 @@ ub.vexp ub.vln ub.vmax ub.vmaxs ub.vmin ub.vmins ub.vmul ub.vmuls ub.vnot ub.vor
 ub.vshr ub.vsqrt ub.vsub
 """
 
-MICRO_OPS: frozenset[str] = frozenset(f"pto.{name}" for name in (_VPTO + _VMI + _UB).split())
+MICRO_OPS: frozenset[str] = frozenset(
+    [f"pto.{name}" for name in (_VPTO + _UB).split()] + [f"pto.vmi.{name}" for name in _VMI.split()]
+)

@@ -37,7 +37,7 @@ _PTR_WORDS = {
 _LONG_KEYS = ("loc", "dtype", "rows", "cols", "v_row", "v_col", "blayout", "slayout", "fractal", "pad")
 _SHORT_KEYS = ("valid", "blayout", "slayout", "fractal", "pad", "compact")
 _BUILTIN = re.compile(
-    r"(?:[su]?i[1-9]\d{0,6}|f\d+\w*|bf16|tf32|none|(?:memref|tensor|vector|complex|tuple)<.*>)\Z", re.DOTALL
+    r"(?:[su]?i[1-9]\d{0,6}|f(?:80|128|[468]E\w+)|tf32|none|(?:memref|tensor|vector|complex|tuple)<.*>)\Z", re.DOTALL
 )
 _WITH_PARAMETERS = frozenset({
     "ptr", "tensor_view", "partition_tensor_view", "tile_buf", "multi_tile_buf", "local_array", "struct",
