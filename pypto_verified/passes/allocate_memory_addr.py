@@ -28,8 +28,8 @@ def allocate_memory_addr(function: Function, ctx: PassContext) -> Function:
     Raises PassError at the first tile that does not fit; the message lists the tiles live at the fullest point.
     """
     table = buffer_table(function)
-    graph = interference(function, ctx.target, copies_may_share=False)
     may_share = ctx.planner is Planner.DSA_RP
+    graph = interference(function, ctx.target, copies_may_share=False) if may_share else Interference()
     pipes = reserved_buffers(function)
     reserved = _place_reserved(pipes, ctx)
     order = sorted(table.values(), key=lambda b: (b.address is None, -b.total if may_share else 0))
@@ -42,7 +42,7 @@ def allocate_memory_addr(function: Function, ctx: PassContext) -> Function:
                 rivals.append((placed[other.base], placed[other.base] + other.total))
         address = buffer.address if buffer.address is not None else _lowest(buffer.space, buffer.total, rivals, ctx)
         if address + buffer.total > ctx.target.capacity(buffer.space):
-            raise _overflow(buffer, table, graph, ctx)
+            raise _overflow(buffer, table, interference(function, ctx.target, copies_may_share=False), ctx)
         placed[buffer.base] = address
 
     def addressed(m: MemRef, t: TileType) -> MemRef:

@@ -108,7 +108,7 @@ class _Builder:
         """`e` over SSA variables, op types deduced anew from the operands."""
         if isinstance(e, Var):
             if e.name in env:
-                return env[e.name]
+                return e if e == env[e.name] else env[e.name]
             if e.name in self.dynamic:
                 return e
             raise PassError(

@@ -48,7 +48,7 @@ class _Pass(Rewriter):
 
     def statement(self, s: Stmt) -> tuple[Stmt, ...]:
         if isinstance(s, Eval):
-            call = self._fitted(self.expr(s.call))
+            call = self._fitted(self.expr(s.call), s.call)
             return (s if call == s.call else replace(s, call=call),)
         return super().statement(s)
 
@@ -60,7 +60,7 @@ class _Pass(Rewriter):
         if isinstance(s.var.type, TileType) and is_open(value):
             space = self.classes.choose(s.var.name, value.op == "tile.load")
             value = make_call(value.op, value.args, {**dict(value.kwargs), "target_memory": space}, value.span)
-        value = self._fitted(value)
+        value = self._fitted(value, s.value)
         t = value.type
         if isinstance(t, TileType):
             declared = s.var.type
@@ -70,14 +70,16 @@ class _Pass(Rewriter):
             t = replace(t, memref=declared.memref)
         return (self.rebuilt(s, value if value != s.value else s.value, t),)
 
-    def _fitted(self, call: Expr) -> Call:
-        """The call with operands where it takes them and its type deduced anew."""
+    def _fitted(self, call: Expr, given: Expr) -> Call:
+        """The call with operands where it takes them, its type deduced anew unless it is still the `given` one."""
         assert isinstance(call, Call), "only calls have operands to fit"
         args = list(call.args)
         for k, (param, arg) in enumerate(zip(lookup(call.op).params, call.args, strict=False)):
             if isinstance(arg, Var) and isinstance(arg.type, TileType) and param.spaces:
                 args[k] = self._in_space(arg, param.spaces, f"{call.op} takes '{param.name}'", call.span)
-        new = make_call(call.op, tuple(args), dict(call.kwargs), call.span)
+        placed = not isinstance(call.type, TileType) or call.type.space is not None
+        same = placed and all(a is b for a, b in zip(args, call.args, strict=True)) and call is given
+        new = call if same else make_call(call.op, tuple(args), dict(call.kwargs), call.span)
         if call.op == "tile.move":
             self._check_move(new)
         return new
