@@ -72,7 +72,8 @@ def _enum(attr: str, kind: str, keyword: str, names: tuple[str, ...]) -> AttrsOf
 def _mode_name(mode: Attr, names: tuple[str, ...]) -> str:
     if isinstance(mode, str):
         return next(n for n in names if n.lower() == mode.lower())
-    return names[mode if isinstance(mode, int) else 0]
+    assert isinstance(mode, int)
+    return names[mode]
 
 
 def _precision(kind: str) -> AttrsOf:

@@ -13,10 +13,7 @@ from pypto_verified.ir.expr import NO_ARG, Call, Const, Var
 from pypto_verified.ir.stmt import FunctionKind
 from pypto_verified.ir.types import TensorType
 from pypto_verified.pto.module import AttrValue, EnumAttr, Symbol, Value
-from pypto_verified.pto.types import PtrType, ScalarType
-
-GM_RING = "__gm_pipe_buffer"
-"""Name of the parameter that backs the FIFOs of a2a3 in global memory."""
+from pypto_verified.pto.types import ScalarType
 
 WORKSPACE_BYTES = 64
 """Least size of the workspace of a soft syncall (PTO-ISA)."""
@@ -26,12 +23,14 @@ _PIPE_KEYWORDS = ("id", "dir_mask", "slot_size", "slot_num", "local_slot_num")
 
 def emit_push(kernel: Kernel, var: Var | None, call: Call) -> None:
     """`tile.tpush_to_aiv/aic(tile)`."""
+    _check_lane(kernel, call)
     with kernel.at_call(call):
         kernel.emit(f"pto.{call.op.removeprefix('tile.')}", {"tile": (kernel.tile(call.args[0]),)}, _slot(call))
 
 
 def emit_pop(kernel: Kernel, var: Var, call: Call) -> None:
     """`tile.tpop_from_aic/aiv()`: the slot is the tile. A partly valid slot gives its extents as operands."""
+    _check_lane(kernel, call)
     tile = kernel.tile_type(var)
     args: dict[str, tuple[Value, ...]] = {}
     if any(static_dim(v) != s for v, s in zip(tile.valid_shape, tile.shape, strict=True)):
@@ -42,6 +41,15 @@ def emit_pop(kernel: Kernel, var: Var, call: Call) -> None:
         op = kernel.builder.emit(f"pto.{call.op.removeprefix('tile.')}", args, attrs, tile_buf_type(tile), var.name)
     kernel.tiles[var.name] = Handle(op.result, "alloc", tile.valid_shape, kernel.depth)
     kernel.slots[op.result.name] = attrs
+
+
+def _check_lane(kernel: Kernel, call: Call) -> None:
+    """On a2a3 both vector lanes run the same text, so that an unsplit transfer would happen twice. The real compiler
+    guards it with the lane; here the author must."""
+    unsplit = not call.kwarg("split", 0) and kernel.function.kind is FunctionKind.AIV
+    if unsplit and kernel.target == "a2a3" and "subblock_idx" not in kernel.hidden:
+        not_modelled("an unsplit pipe transfer that both vector lanes of a2a3 would make", kernel.span,
+                     "split it over the lanes, guard it with get_subblock_idx(), or target a5")
 
 
 def emit_free(kernel: Kernel, var: Var | None, call: Call) -> None:
@@ -70,12 +78,8 @@ def emit_initialize(kernel: Kernel, var: Var | None, call: Call) -> None:
         if isinstance(value := call.kwarg(name), int):
             attrs[name] = value
     args: dict[str, tuple[Value, ...]] = {}
-    ring = kernel.tensors.get(GM_RING)
-    if kernel.target == "a2a3":
-        if ring is None or not isinstance(ring.pointer.type, PtrType):
-            not_modelled("a FIFO on a2a3 without its ring in global memory", kernel.span,
-                         f"add a tensor parameter {GM_RING}, or target a5")
-        args["gm_slot_buffer"] = (ring.pointer,)
+    if kernel.ring is not None:
+        args["gm_slot_buffer"] = (kernel.ring,)
     with kernel.at_call(call):
         args["c2v_consumer_buf"] = (kernel.scalar(call.args[0], INT32),)
         args["v2c_consumer_buf"] = (kernel.scalar(call.args[1], INT32),)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pypto_verified.codegen.builder import Builder
 from pypto_verified.codegen.emit_ops import emit_call
 from pypto_verified.codegen.errors import not_modelled, refuse
-from pypto_verified.codegen.kernel import HIDDEN, Kernel
+from pypto_verified.codegen.kernel import GM_RING, HIDDEN, Kernel
 from pypto_verified.codegen.tensors import Tensor
 from pypto_verified.codegen.types import INDEX_TYPE, signless, static_dim
-from pypto_verified.dtypes import BOOL, INDEX, DType
+from pypto_verified.dtypes import BOOL, FP32, INDEX, DType
 from pypto_verified.ir.expr import Call, Expr, Var
 from pypto_verified.ir.stmt import (
     Assign,
@@ -26,10 +26,12 @@ from pypto_verified.ir.stmt import (
     Yield,
 )
 from pypto_verified.ir.types import ScalarType, TensorType, TileType
+from pypto_verified.ir.walk import calls
 from pypto_verified.pto.module import AttrValue, Block, EnumAttr, Func, Op, Value
 from pypto_verified.pto.types import PtrType
 from pypto_verified.pto.types import ScalarType as PtoScalar
 
+_OPENS_PIPE = ("system.aic_initialize_pipe", "system.aiv_initialize_pipe")
 _KERNEL_KIND = {FunctionKind.AIC: "cube", FunctionKind.AIV: "vector"}
 
 
@@ -52,7 +54,8 @@ def generate_function(function: Function, target: str, located: bool, addresses:
 
 
 def _signature(kernel: Kernel) -> list[Value]:
-    """Tensors, then scalars, each in source order, then one index per dynamic dimension (CG-03)."""
+    """Tensors, then the ring of a2a3's pipes if one is opened, then scalars, each in source order, then one index per
+    dynamic dimension (CG-03)."""
     args: list[Value] = []
     params = kernel.function.params
     for param in params:
@@ -66,6 +69,11 @@ def _signature(kernel: Kernel) -> list[Value]:
                 f"parameter '{param.var.name}' of '{kernel.function.name}' is a tile; a kernel's arguments are tensors "
                 "and scalars", param.span, "pass a tensor and load the tile inside the kernel",
             )
+    if kernel.target == "a2a3" and any(c.op in _OPENS_PIPE for c in calls(kernel.function.body)):
+        declared = kernel.tensors.get(GM_RING)
+        kernel.ring = declared.pointer if declared is not None else Value(f"arg{len(args)}", PtrType(FP32))
+        if declared is None:
+            args.append(kernel.ring)
     for param in params:
         if isinstance(param.var.type, ScalarType):
             kernel.values[param.var.name] = Value(f"arg{len(args)}", PtoScalar(param.var.type.dtype))

@@ -43,6 +43,10 @@ class Handle:
         return self.value.type
 
 
+GM_RING = "__gm_pipe_buffer"
+"""Name of a tensor parameter that backs the cross-core pipes of a2a3 in global memory. A function that opens a pipe and
+has none gets a pointer for it after its tensors."""
+
 HIDDEN = ("block_idx", "block_num", "subblock_idx")
 """The block identity arguments, in the order of the signature."""
 
@@ -53,8 +57,8 @@ class Kernel:
 
     `tiles`, `tensors`, `values` bind IR names; `hidden` the block identity arguments in use; `slots` the attributes of
     the pop that made a tile; `allocated` the handles that live in this block, for when there are no addresses;
-    `computed` the sizes and offsets that have a value in this block. `depth` counts the enclosing blocks, `loop`
-    numbers the innermost loop body (0: none).
+    `ring` is the memory of cross-core pipes on a2a3; `computed` the sizes and offsets that have a value in this block.
+    `depth` counts the enclosing blocks, `loop` numbers the innermost loop body (0: none).
     """
 
     function: Function
@@ -69,6 +73,7 @@ class Kernel:
     hidden: dict[str, Value] = field(default_factory=dict)
     slots: dict[str, dict[str, AttrValue]] = field(default_factory=dict)
     allocated: dict[tuple[str, object, TileBufType], Handle] = field(default_factory=dict)
+    ring: Value | None = None
     computed: dict[Expr, Value] = field(default_factory=dict)
     depth: int = 0
     loop: int = 0

@@ -10,7 +10,7 @@ from pypto_verified.ir.expr import Attr, Call, Const, Expr, Var
 from pypto_verified.ir.stmt import Assign, Eval, FunctionKind, Stmt
 from pypto_verified.ir.types import Dim, NoneType
 from pypto_verified.layouts import Space
-from tests.codegen.build import buf, kernel, let, lines, nums, scalar, tensor, tile, without_constants
+from tests.codegen.build import buf, kernel, let, lines, nums, scalar, signature, tensor, tile, without_constants
 
 ACC = Var("acc", tile(16, 32, space=Space.ACC))
 F = buf("vec", "f32", 16, 32)
@@ -68,6 +68,15 @@ def test_a_popped_slot_may_be_narrowed() -> None:
     assert lines(kernel(body), a5=True)[-1] == f"pto.set_validshape %v, %c8_index, %c32_index : {F}"
 
 
+def test_an_unsplit_transfer_on_a2a3_says_which_lane_makes_it() -> None:
+    v = Var("v", tile(16, 32))
+    pop = let(v, "tile.tpop_from_aic", split=0)
+    with pytest.raises(NotModelled, match="both vector lanes"):
+        lines(kernel([pop]))
+    guarded = lines(kernel([let(scalar("lane"), "tile.get_subblock_idx"), pop]))
+    assert guarded[-1] == f"%v = pto.tpop_from_aic {{split = 0}} -> {F}"
+
+
 def test_only_a_popped_tile_can_be_freed() -> None:
     x = Var("x", tile(16, 32))
     with pytest.raises(CodegenError, match="'x' was not popped from a pipe"):
@@ -92,10 +101,12 @@ def test_pipe_set_up_on_a5() -> None:
 
 @pytest.mark.requirement("CG-01")
 def test_pipe_set_up_on_a2a3_has_its_ring_in_global_memory() -> None:
-    ring = Var("__gm_pipe_buffer", tensor(1024, dtype=FP32))
-    assert "(gm_slot_buffer = %arg0 : !pto.ptr<f32>, c2v_consumer_buf = %buf : i32" in lines(kernel(RING, ring))[-1]
-    with pytest.raises(NotModelled, match="without its ring in global memory"):
-        lines(kernel(RING))
+    a, ring, n = Var("a", tensor(16, dtype=FP32)), Var("__gm_pipe_buffer", tensor(1024, dtype=FP32)), scalar("n")
+    assert "(%arg0: !pto.ptr<f32>, %arg1: !pto.ptr<f32>, %arg2: index)" in signature(kernel(RING, n, a))
+    assert "(gm_slot_buffer = %arg1 : !pto.ptr<f32>, c2v_consumer_buf = %buf : i32" in lines(kernel(RING, n, a))[-1]
+    # a parameter of that name is the ring
+    assert "(%arg0: !pto.ptr<f32>, %arg1: !pto.ptr<f32>)" in signature(kernel(RING, ring, a))
+    assert "(gm_slot_buffer = %arg0 : !pto.ptr<f32>, " in lines(kernel(RING, ring, a))[-1]
 
 
 @pytest.mark.requirement("CG-01")
