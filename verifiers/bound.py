@@ -44,7 +44,7 @@ BOUND_UPPER: Rule[AxisSite] = Rule(
     sites=window_axes, applies=always,
     goal=lambda s: any_of((s.size <= 0, s.start + s.size <= s.extent)),
     explain=_past_the_end, help=_cut_help,
-    mutant=lambda s: any_of((s.size <= 0, s.start + s.size <= s.extent + 1)),
+    mutant=lambda s: any_of((s.size <= 0, s.start <= s.extent)),
 )
 
 BOUND_LOWER: Rule[AxisSite] = Rule(
@@ -66,7 +66,7 @@ BOUND_SIZE: Rule[AxisSite] = Rule(
     goal=lambda s: s.size >= 0,
     explain=lambda s, w: f"{_place(s)}: the window's size {w.show(s.size)} is negative",
     help=lambda s: f"bound it: max({s.size!r}, 0)",
-    mutant=lambda s: s.size >= -1,
+    mutant=lambda s: any_of((s.size >= 0, s.start >= 0)),
 )
 
 RULES = (BOUND_UPPER, BOUND_LOWER, BOUND_SIZE)

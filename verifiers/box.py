@@ -78,14 +78,4 @@ BOX_LINE: Rule[TileSite] = Rule(
     mutant=lambda t: _line_elements(t) * t.itemsize % (_LINE // 4) == 0,
 )
 
-BOX_FRACTAL: Rule[TileSite] = Rule(
-    id="BOX-FRACTAL", kind=LEGALITY, observable=False, requires=("CG-19",), source="PTOAS verifyBoxedTileLayout",
-    claim="a fractal is 32, 512 or 1024 bytes, and a 512-byte box has rows of 32 bytes in whole elements",
-    sites=tile_sites, applies=lambda t: t.boxed and _whole_bytes(t),
-    goal=lambda t: t.fractal in (32, 1024) or (t.fractal == 512 and 32 % t.itemsize == 0),
-    explain=lambda t, w: f"tile {t.name} has fractal {t.fractal} with elements of {t.itemsize} bytes",
-    help=lambda t: "use fractal=512, or 1024 for an accumulator",
-    mutant=lambda t: t.fractal in (32, 256, 512, 1024),
-)
-
-RULES = (BOX_ROWS, BOX_COLS, BOX_LINE, BOX_FRACTAL)
+RULES = (BOX_ROWS, BOX_COLS, BOX_LINE)

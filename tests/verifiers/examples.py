@@ -1,0 +1,169 @@
+"""One passing and one violating kernel for each rule; the two texts differ in one field."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tests.verifiers.kernels import alloc, fill, kernel, load, store, tile, unary, view, window
+
+MAT = tile(32, 64, "f16", "mat", "col_major", "row_major")
+VEC = tile()
+SMALL = tile(16, 64, valid=("16", "64"))
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """`good` holds, `bad` is refuted by the rule and by nothing in common with `good`."""
+
+    good: str
+    bad: str
+    chip: str = "a2a3"
+
+
+def _alloc_only(type_: str, address: int | None = 0, more: str = "") -> str:
+    return kernel(alloc("t", type_, address) + "\n" + more)
+
+
+def _tail(size: str) -> str:
+    """A loop over a tensor of M rows in steps of 32; `size` is the rows of each window: %c32, or %n = min(32, M -
+    i)."""
+    return kernel("\n".join((
+        view("a", "p", "M"),
+        "scf.for %i = %c0 to %M step %c32 {",
+        "%left = arith.subi %M, %i : index",
+        "%n = arith.minsi %left, %c32 : index",
+        alloc("t", VEC, rows=size),
+        window("w", "a", "%i, %c0", f"%{size}, %c64"),
+        load("w", "t", VEC),
+        "}")), "%M: index")
+
+
+def _offset(lower: str) -> str:
+    """A loop from `lower` whose offset is i - 1."""
+    return kernel("\n".join((
+        view("a", "p", "c128"),
+        f"scf.for %i = %{lower} to %c64 step %c1 {{",
+        "%o = arith.subi %i, %c1 : index",
+        alloc("t", VEC),
+        window("w", "a", "%o, %c0", "%c32, %c64"),
+        load("w", "t", VEC),
+        "}")))
+
+
+def _size(low: str) -> str:
+    """A window of max(M - 32, low) rows."""
+    return kernel("\n".join((
+        view("a", "p", "M"),
+        "%less = arith.subi %M, %c32 : index",
+        f"%n = arith.maxsi %less, %{low} : index",
+        alloc("t", VEC),
+        window("w", "a", "%c0, %c0", "%n, %c64"),
+        load("w", "t", VEC))), "%M: index")
+
+
+def _subview(row: str = "c16", col: str = "c0", source: str = VEC, result: str = SMALL, sizes: str = "16, 64") -> str:
+    return kernel("\n".join((
+        alloc("t", source),
+        f"%v = pto.subview %t[%{row}, %{col}] sizes [{sizes}] : {source} -> {result}")))
+
+
+def _subview_loop(lower: str) -> str:
+    return kernel("\n".join((
+        alloc("t", VEC),
+        f"scf.for %i = %{lower} to %c16 step %c1 {{",
+        "%o = arith.subi %i, %c1 : index",
+        f"%v = pto.subview %t[%o, %c0] sizes [16, 64] : {VEC} -> {SMALL}",
+        "}")))
+
+
+def _boxed_subview(col: str) -> str:
+    part = tile(16, 16, "f16", "mat", "col_major", "row_major", valid=("16", "16"))
+    return _subview("c16", col, MAT, part, "16, 16")
+
+
+def _reshape(rows: int) -> str:
+    return kernel("\n".join((
+        alloc("t", VEC), fill("t", VEC),
+        f"%v = pto.treshape %t : {VEC} -> {tile(rows, 32, valid=(str(rows), '32'))}")))
+
+
+def _reshape_of_view(cols: int) -> str:
+    part = tile(16, cols, valid=("16", str(cols)))
+    whole = tile(8, 2 * cols, valid=("8", str(2 * cols)))
+    return kernel("\n".join((
+        alloc("t", VEC), fill("t", VEC),
+        f"%v = pto.subview %t[%c0, %c0] sizes [16, {cols}] : {VEC} -> {part}",
+        f"%r = pto.treshape %v : {part} -> {whole}")))
+
+
+def _slot(divisor: str) -> str:
+    region = f"!pto.multi_tile_buf<{VEC}, count=2>"
+    return kernel("\n".join((
+        f"%m = pto.alloc_multi_tile valid_row = %c32 valid_col = %c64 : {region}",
+        "scf.for %i = %c0 to %c8 step %c1 {",
+        f"%s = arith.remsi %i, %{divisor} : index",
+        f"%t = pto.multi_tile_get %m[%s] : {region} -> {VEC}",
+        fill("t", VEC),
+        "}")))
+
+
+def _two(first: int | None, second: int | None) -> str:
+    return kernel("\n".join((alloc("t", VEC, first), alloc("u", VEC, second))))
+
+
+def _sum(second: int) -> str:
+    """Two tiles loaded, then added; the second one lies at `second`."""
+    return kernel("\n".join((
+        view("a", "p", "c64"),
+        alloc("x", VEC, 0), window("w", "a", "%c0, %c0", "%c32, %c64", "32x64"), load("w", "x", VEC, "32x64"),
+        alloc("y", VEC, second), window("v", "a", "%c32, %c0", "%c32, %c64", "32x64"), load("v", "y", VEC, "32x64"),
+        alloc("z", VEC, 65536),
+        f"pto.tadd ins(%x, %y : {VEC}, {VEC}) outs(%z : {VEC})")))
+
+
+def _ring(address: int) -> str:
+    return kernel("\n".join((
+        '%r = pto.reserve_buffer {name = "ring", size = 8192, location = #pto.address_space<vec>, '
+        "auto = false, base = 0} -> i32",
+        alloc("t", VEC, address))))
+
+
+def _in_place(destination: int) -> str:
+    """A reciprocal, which is not safe in place."""
+    return kernel("\n".join((
+        alloc("x", VEC, 0), fill("x", VEC), alloc("y", VEC, destination), unary("trecip", "x", "y", VEC))))
+
+
+def _stored(source: str) -> str:
+    """%x is written, %y is not; one of them is stored."""
+    return kernel("\n".join((
+        view("o", "q", "c32"),
+        alloc("x", VEC, 0), fill("x", VEC), alloc("y", VEC, 8192),
+        window("w", "o", "%c0, %c0", "%c32, %c64", "32x64"), store(source, "w", VEC, "32x64"))))
+
+
+PAIRS: dict[str, Pair] = {
+    "BOX-ROWS": Pair(_alloc_only(MAT), _alloc_only(tile(40, 64, "f16", "mat", "col_major", "row_major"))),
+    "BOX-COLS": Pair(_alloc_only(MAT), _alloc_only(tile(32, 56, "f16", "mat", "col_major", "row_major"))),
+    "BOX-LINE": Pair(_alloc_only(VEC), _alloc_only(tile(32, 2))),
+    "VIEW-UPPER": Pair(_subview("c16"), _subview("c17")),
+    "VIEW-LOWER": Pair(_subview_loop("c1"), _subview_loop("c0")),
+    "VIEW-BOX": Pair(_boxed_subview("c16"), _boxed_subview("c8")),
+    "VIEW-ALIGN": Pair(
+        _subview("c0", "c8", result=tile(16, 32, valid=("16", "32")), sizes="16, 32"),
+        _subview("c0", "c4", result=tile(16, 32, valid=("16", "32")), sizes="16, 32")),
+    "VIEW-TYPE": Pair(_subview(), _subview(result=tile(16, 64, valid=("16", "64"), fractal=1024))),
+    "VIEW-RESHAPE": Pair(_reshape(64), _reshape(32)),
+    "VIEW-DENSE": Pair(_reshape_of_view(64), _reshape_of_view(32)),
+    "VIEW-SLOT": Pair(_slot("c2"), _slot("c3")),
+    "BOUND-UPPER": Pair(_tail("n"), _tail("c32")),
+    "BOUND-LOWER": Pair(_offset("c1"), _offset("c0")),
+    "BOUND-SIZE": Pair(_size("c0"), _size("less")),
+    "PLAN-LEVEL": Pair(_two(0, 8192), _two(0, None)),
+    "PLAN-ALIGN": Pair(_alloc_only(VEC, 32), _alloc_only(VEC, 16)),
+    "PLAN-CAPACITY": Pair(_alloc_only(VEC, 65536), _alloc_only(VEC, 188416)),
+    "PLAN-RESERVE": Pair(_ring(8192), _ring(4096)),
+    "PLAN-OVERLAP": Pair(_sum(8192), _sum(4096)),
+    "PLAN-INPLACE": Pair(_in_place(8192), _in_place(0)),
+    "INIT-READ": Pair(_stored("x"), _stored("y")),
+}

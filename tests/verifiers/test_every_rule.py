@@ -1,0 +1,82 @@
+"""Every registered rule has a kernel that it proves, one that it refutes, and a mutant that this pair exposes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from pypto_verified.pto.reader import read
+from pypto_verified.report.model import Verdict
+from pypto_verified.targets import target
+from tests.verifiers.examples import PAIRS
+from tests.verifiers.kernels import check, finding, obligations, verdicts
+from verifiers import Options, registry, verify
+from verifiers.registry import RULES, AnyRule, family
+
+IDS = [r.id for r in RULES]
+
+
+def test_each_rule_has_an_example_and_each_example_a_rule() -> None:
+    assert sorted(IDS) == sorted(PAIRS)
+
+
+def test_ids_are_unique_and_begin_with_a_family() -> None:
+    assert len(set(IDS)) == len(IDS)
+    assert {family(r) for r in RULES} == {i.split("-")[0] for i in IDS}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+@pytest.mark.requirement("VF-01")
+def test_the_good_kernel_is_proved(rule: AnyRule) -> None:
+    pair = PAIRS[rule.id]
+    result = check(pair.good, chip=pair.chip, families=family(rule))
+    assert obligations(result, rule.id), "the rule looked at nothing"
+    assert verdicts(result, rule.id) == {Verdict.PROVED}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+@pytest.mark.requirement("VF-01")
+def test_the_bad_kernel_is_refuted_at_its_line_with_help(rule: AnyRule) -> None:
+    pair = PAIRS[rule.id]
+    result = check(pair.bad, chip=pair.chip, families=family(rule))
+    assert Verdict.REFUTED in verdicts(result, rule.id)
+    found = finding(result, rule.id)
+    assert found.verdict is Verdict.REFUTED
+    assert found.file == "k.pto"
+    assert found.line > 0
+    assert found.message
+    assert found.help
+    assert found.needs == ""
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+def test_the_two_kernels_have_the_same_statements_and_the_family_accepts_the_good_one(rule: AnyRule) -> None:
+    pair = PAIRS[rule.id]
+    good, bad = pair.good.splitlines(), pair.bad.splitlines()
+    assert len(good) == len(bad)
+    changed = [(a, b) for a, b in zip(good, bad, strict=True) if a != b]
+    assert changed
+    result = check(pair.good, chip=pair.chip, families=family(rule))
+    assert all(o.verdict is Verdict.PROVED for o in result.obligations)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+@pytest.mark.requirement("VF-01")
+def test_the_mutant_is_exposed_by_the_pair(rule: AnyRule, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = PAIRS[rule.id]
+    wrong = replace(rule, goal=rule.mutant)
+    monkeypatch.setattr(registry, "RULES", tuple(wrong if r is rule else r for r in RULES))
+
+    def outcome(text: str) -> bool:
+        (result,) = verify(read(text, "k.pto"), target(pair.chip), Options(families=frozenset({family(rule)})))
+        return Verdict.REFUTED in verdicts(result, rule.id)
+
+    assert (outcome(pair.good), outcome(pair.bad)) != (False, True)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=IDS)
+def test_a_rule_names_its_source_and_claim(rule: AnyRule) -> None:
+    assert rule.source
+    assert rule.claim
+    assert rule.requires
