@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from verifiers import bound, box, plan, view
+from verifiers import bound, box, dtype, layout, plan, valid, view
 from verifiers.rule import Rule
 
 AnyRule = Rule[Any]
 """A rule over some site class; rules of different classes stand in one table."""
 
-RULES: tuple[AnyRule, ...] = (*box.RULES, *view.RULES, *bound.RULES, *plan.RULES)
+RULES: tuple[AnyRule, ...] = (
+    *box.RULES, *view.RULES, *bound.RULES, *plan.RULES,
+    *valid.RULES, *layout.RULES, *dtype.RULES,
+)
 
 
 def family(rule: AnyRule) -> str:

@@ -142,6 +142,63 @@ def _stored(source: str) -> str:
         window("w", "o", "%c0, %c0", "%c32, %c64", "32x64"), store(source, "w", VEC, "32x64"))))
 
 
+def _valid(rows: str, low: str = "c0") -> str:
+    """A tile of 32 rows with min(M, 32), M, or max(M - 32, low) valid rows."""
+    return kernel("\n".join((
+        view("a", "p", "M"),
+        "%cut = arith.minsi %M, %c32 : index",
+        "%less = arith.subi %cut, %c32 : index",
+        f"%more = arith.maxsi %less, %{low} : index",
+        alloc("t", VEC, rows=rows))), "%M: index")
+
+
+def _negated(rows: str) -> str:
+    """x has 16 valid rows; its negation is declared with `rows`."""
+    return kernel("\n".join((
+        alloc("x", VEC, 0, rows="c16"), fill("x", VEC),
+        alloc("y", VEC, 8192, rows=rows), unary("tneg", "x", "y", VEC))))
+
+
+def _loaded(rows: str) -> str:
+    return kernel("\n".join((
+        view("a", "p", "c64"), alloc("t", VEC, 0, rows=rows), window("w", "a", "%c0, %c0", "%c32, %c64", "32x64"),
+        load("w", "t", VEC, "32x64"))))
+
+
+def _product(inner: str = "c64", right: str = "", acc_type: str = "f32", layout: str = "row_major") -> str:
+    """A 32 x 64 by 64 x 32 product; the right tile declares `inner` valid rows."""
+    left = tile(32, 64, "f16", "left", "row_major", "row_major")
+    right = right or tile(64, 32, "f16", "right", layout, "col_major")
+    acc = tile(32, 32, acc_type, "acc", "col_major", "row_major", 1024)
+    return kernel("\n".join((
+        alloc("l", left, 0), alloc("r", right, 0, inner, "c32"), alloc("c", acc, 0, "c32", "c32"),
+        f"pto.tmatmul ins(%l, %r : {left}, {right}) outs(%c : {acc})")), kind="cube")
+
+
+def _exp(dst: str) -> str:
+    return kernel("\n".join((
+        alloc("x", VEC, 0), fill("x", VEC), alloc("y", dst, 8192), unary("texp", "x", "y", VEC, dst))))
+
+
+def _relayout(address: int) -> str:
+    boxed = tile(32, 64, blayout="col_major", slayout="row_major")
+    return kernel("\n".join((
+        alloc("x", VEC, 0), fill("x", VEC), alloc("y", boxed, address), unary("tmov", "x", "y", VEC, boxed))))
+
+
+def _typed_load(dtype: str) -> str:
+    type_ = tile(dtype=dtype)
+    return kernel("\n".join((
+        view("a", "p", "c64"), alloc("t", type_), window("w", "a", "%c0, %c0", "%c32, %c64", "32x64"),
+        load("w", "t", type_, "32x64"))))
+
+
+def _typed_move(dtype: str) -> str:
+    source, dst = tile(dtype="f16"), tile(dtype=dtype)
+    return kernel("\n".join((
+        alloc("x", source, 0), fill("x", source), alloc("y", dst, 8192), unary("tmov", "x", "y", source, dst))))
+
+
 PAIRS: dict[str, Pair] = {
     "BOX-ROWS": Pair(_alloc_only(MAT), _alloc_only(tile(40, 64, "f16", "mat", "col_major", "row_major"))),
     "BOX-COLS": Pair(_alloc_only(MAT), _alloc_only(tile(32, 56, "f16", "mat", "col_major", "row_major"))),
@@ -166,4 +223,15 @@ PAIRS: dict[str, Pair] = {
     "PLAN-OVERLAP": Pair(_sum(8192), _sum(4096)),
     "PLAN-INPLACE": Pair(_in_place(8192), _in_place(0)),
     "INIT-READ": Pair(_stored("x"), _stored("y")),
+    "VALID-UPPER": Pair(_valid("cut"), _valid("M")),
+    "VALID-LOWER": Pair(_valid("more"), _valid("more", "less")),
+    "VALID-SOURCE": Pair(_negated("c16"), _negated("c32")),
+    "VALID-WINDOW": Pair(_loaded("c32"), _loaded("c16")),
+    "VALID-MATMUL": Pair(_product(), _product("c32")),
+    "LAYOUT-LANES": Pair(_exp(VEC), _exp(tile(32, 64, slayout="row_major"))),
+    "LAYOUT-CUBE": Pair(_product(), _product(layout="col_major")),
+    "LAYOUT-MOVE": Pair(_relayout(8192), _relayout(0)),
+    "DTYPE-TRANSFER": Pair(_typed_load("f32"), _typed_load("i32")),
+    "DTYPE-MOVE": Pair(_typed_move("f16"), _typed_move("bf16")),
+    "DTYPE-MATMUL": Pair(_product(), _product(acc_type="i32")),
 }
