@@ -19,10 +19,10 @@ from pypto_verified.passes.space_classes import PREFERENCE, is_open, space_class
 def infer_tile_memory_space(function: Function, ctx: PassContext) -> Function:
     """Decide spaces and make operands fit.
 
-    An op's declaration or its target_memory says where its result lives; a load or create without target_memory lives
-    where the tiles it is joined with do, else where its consumers want it (a load in Vec or Mat). An operand in a space
-    that the op does not take is moved, once per block and space, over Mat if there is no direct way. Op types are
-    deduced anew, so layouts follow the spaces. Requires: SSA, flat calls. Produces: a space on every tile.
+    An op's declaration or its target_memory says where its result lives; an empty tile created in Vec (the default)
+    lives where the tiles do that it is joined with by loops, branches and in-place ops. An operand in a space that the
+    op does not take is moved, once per block and space, over Mat if there is no direct way. Op types are deduced anew,
+    so layouts follow the spaces. Requires: SSA, flat calls. Produces: a space on every tile.
     Raises PassError for a move that the target has no way for, NotModelled for one between cube and vector core.
     """
     return _Pass(function, ctx).run()
@@ -34,7 +34,6 @@ class _Pass(Rewriter):
         self.classes = space_classes(function)
         self.moved: dict[tuple[str, Space], Var] = {}
         self.before: list[Stmt] = []
-        self.targets: list[tuple[Var, ...]] = []
 
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         outer, self.moved = self.moved, dict(self.moved)
@@ -58,8 +57,9 @@ class _Pass(Rewriter):
             t: Type | None = value.type if isinstance(value, Var) else None
             return (self.rebuilt(s, value, t if isinstance(t, TileType) else self.retype(s.var, value)),)
         if isinstance(s.var.type, TileType) and is_open(value):
-            space = self.classes.choose(s.var.name, value.op == "tile.load")
-            value = make_call(value.op, value.args, {**dict(value.kwargs), "target_memory": space}, value.span)
+            space = self.classes.choose(s.var.name)
+            if space is not Space.VEC:
+                value = make_call(value.op, value.args, {**dict(value.kwargs), "target_memory": space}, value.span)
         value = self._fitted(value, s.value)
         t = value.type
         if isinstance(t, TileType):

@@ -65,7 +65,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("AddScratch", add_scratch, requires=(inv.ssa, inv.spaces, inv.two_dims)),
     Pass("ResolveBackendOpLayouts", resolve_backend_op_layouts, requires=(inv.spaces, inv.two_dims)),
     Pass("ResolveTileViews", resolve_tile_views, requires=(inv.spaces,), produces=(inv.views,)),
-    Pass("StampCompact", stamp_compact, requires=(inv.views,)),
+    Pass("StampCompact", stamp_compact, requires=(inv.views,), produces=(inv.compact_in_l0,)),
     Pass("ClassifyKernel", classify_kernel, requires=(inv.spaces,)),
     Pass("NormalizeReturnOrder", normalize_return_order, requires=(inv.ssa,)),
     Pass("CopyOverwrittenTiles", copy_overwritten_tiles, requires=(inv.ssa, inv.views)),

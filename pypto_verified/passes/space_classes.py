@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pypto_verified.ir.expr import Call, Expr, Var
-from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, Stmt, While
+from pypto_verified.ir.stmt import Assign, For, Function, If, Stmt, While
 from pypto_verified.ir.types import TileType
 from pypto_verified.layouts import Space
 from pypto_verified.ops.registry import lookup
@@ -17,12 +17,11 @@ PREFERENCE = (Space.VEC, Space.MAT, Space.ACC, Space.LEFT, Space.RIGHT, Space.BI
 
 @dataclass(slots=True)
 class SpaceClasses:
-    """Tiles joined by views, in-place ops, loops and branches. `given`: spaces that producers in the class have of
-    themselves; `wanted`: spaces that consumers ask for."""
+    """Tiles joined by views, in-place ops, loops and branches. `given`: the spaces that producers in the class have of
+    themselves."""
 
     parent: dict[str, str] = field(default_factory=dict)
     given: dict[str, list[Space]] = field(default_factory=dict)
-    wanted: dict[str, list[Space]] = field(default_factory=dict)
 
     def find(self, name: str) -> str:
         """The representative of a variable's class."""
@@ -36,15 +35,10 @@ class SpaceClasses:
         if a != b:
             self.parent[b] = a
             self.given.setdefault(a, []).extend(self.given.pop(b, []))
-            self.wanted.setdefault(a, []).extend(self.wanted.pop(b, []))
 
-    def choose(self, name: str, is_load: bool) -> Space:
-        """The space of a producer that could live in several: that of the others of its class, else what its consumers
-        want (anything rather than Vec, which is the default). Global memory loads into Vec and Mat only."""
-        root = self.find(name)
-        spaces = self.given.get(root) or self.wanted.get(root) or [Space.VEC]
-        chosen = next((s for s in spaces if s is not Space.VEC), Space.VEC)
-        return Space.MAT if is_load and chosen is not Space.VEC else chosen
+    def choose(self, name: str) -> Space:
+        """The space of an open tile: that of the others of its class, Vec if there are none."""
+        return next(iter(self.given.get(self.find(name), ())), Space.VEC)
 
 
 def space_classes(function: Function) -> SpaceClasses:
@@ -55,8 +49,8 @@ def space_classes(function: Function) -> SpaceClasses:
 
 
 def is_open(call: Call) -> bool:
-    """Whether the op's result may live in several spaces and the author did not say in which."""
-    return lookup(call.op).space_keyword and call.kwarg("target_memory") is None
+    """Whether the result may still live anywhere: an empty tile that was created in Vec, which is also the default."""
+    return call.op == "tile.create" and call.kwarg("target_memory") is Space.VEC
 
 
 def _block(body: tuple[Stmt, ...], classes: SpaceClasses) -> None:
@@ -64,8 +58,6 @@ def _block(body: tuple[Stmt, ...], classes: SpaceClasses) -> None:
         match s:
             case Assign(value=Call() as call, var=var):
                 _call(call, var, classes)
-            case Eval(call=call):
-                _call(call, None, classes)
             case For() | While():
                 _block(s.body, classes)
                 for a, value, result in zip(s.iter_args, yielded(s.body), s.results, strict=True):
@@ -85,13 +77,9 @@ def _join(classes: SpaceClasses, first: Var, *others: Expr) -> None:
             classes.join(first.name, other.name)
 
 
-def _call(call: Call, var: Var | None, classes: SpaceClasses) -> None:
+def _call(call: Call, var: Var, classes: SpaceClasses) -> None:
     decl = lookup(call.op)
-    for param, arg in zip(decl.params, call.args, strict=False):
-        if isinstance(arg, Var) and param.spaces:
-            wanted = next(s for s in PREFERENCE if s in param.spaces)
-            classes.wanted.setdefault(classes.find(arg.name), []).append(wanted)
-    if var is None or not isinstance(var.type, TileType):
+    if not isinstance(var.type, TileType) or is_open(call):
         return
     if decl.space_from is not None:
         source = call.args[decl.space_from]
@@ -99,6 +87,9 @@ def _call(call: Call, var: Var | None, classes: SpaceClasses) -> None:
             classes.join(source.name, var.name)
         return
     space = call.kwarg("target_memory") if decl.space_keyword else decl.out_space
-    space = space if space is not None else var.type.space if is_open(call) else None
     if isinstance(space, Space):
         classes.given.setdefault(classes.find(var.name), []).append(space)
+    if decl.inplace is not None:
+        target = call.args[decl.inplace]
+        if isinstance(target, Var):
+            classes.join(target.name, var.name)

@@ -17,7 +17,6 @@ from pypto_verified.passes.rewrite import Rewriter
 
 _FRESH_ACCUMULATORS = frozenset({"tile.matmul", "tile.matmul_bias", "tile.matmul_mx", "tile.matmul_mx_bias"})
 _ACCUMULATING = frozenset({"tile.matmul_acc", "tile.matmul_mx_acc"})
-_COMPACT_SPACES = (Space.LEFT, Space.RIGHT, Space.ACC)
 
 
 def stamp_compact(function: Function, ctx: PassContext) -> Function:
@@ -38,8 +37,6 @@ class _Pass(Rewriter):
         if not isinstance(t, TileType) or t.view is None or not isinstance(value, Call):
             return value.type if isinstance(value, Var) and isinstance(value.type, TileType) else t
         mode = self._mode(value, t, t.view.compact)
-        if mode is not Compact.NULL and t.space not in _COMPACT_SPACES:
-            raise PassError(f"'{var.name}' is compact in {t.space and t.space.value}", at(value.span))
         return t if mode is t.view.compact else replace(t, view=replace(t.view, compact=mode))
 
     def _mode(self, call: Call, t: TileType, declared: Compact) -> Compact:

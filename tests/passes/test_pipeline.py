@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pypto_verified.dtypes import FP32, INDEX
 from pypto_verified.errors import NotModelled, PassError
 from pypto_verified.ir.expr import Const, Var
 from pypto_verified.ir.stmt import Assign, For, Function, FunctionKind, If, Return, Yield
-from pypto_verified.ir.types import ScalarType, TileType
+from pypto_verified.ir.types import ScalarType, TileType, TileView
 from pypto_verified.ir.walk import walk_stmts
 from pypto_verified.language import load_source
-from pypto_verified.layouts import Space
+from pypto_verified.layouts import Compact, Space
 from pypto_verified.ops.build import make_call
 from pypto_verified.passes import invariants as inv
 from pypto_verified.passes.pipeline import PASSES, run
@@ -117,7 +119,8 @@ def test_what_a_pass_requires_is_produced_before_it() -> None:
         holding = (holding | set(p.produces)) - set(p.breaks)
 
 
-X = Var("x", TileType((16, 16), FP32, Space.VEC))
+TILE = TileType((16, 16), FP32, Space.VEC)
+X = Var("x", TILE)
 INDEX_VAR = Var("i", ScalarType(INDEX))
 
 
@@ -137,6 +140,10 @@ def _function(*body: object) -> Function:
         ),
         (inv.spaces, _function(Return((Var("y", TileType((16, 16), FP32)),))), "y has no space"),
         (inv.views, _function(Return((X,))), "x has no complete view"),
+        (
+            inv.compact_in_l0, _function(Return((Var("y", replace(TILE, view=TileView(compact=Compact.NORMAL))),))),
+            "y is compact in vec",
+        ),
         (inv.memrefs, _function(Return((X,))), "x has no MemRef"),
         (inv.two_dims, _function(Return((Var("y", TileType((4, 4, 4), FP32)),))), r"y has shape \(4, 4, 4\)"),
         (inv.consistent, _function(Return((X,)), Return((Var("x", TileType((8, 8), FP32)),))), "x has two types"),

@@ -55,6 +55,19 @@ def test_a_tile_is_moved_once_per_block() -> None:
     assert ops(f) == ["load", "load", "move", "move", "matmul", "matmul_acc", "store"]
 
 
+def test_an_empty_tile_lives_where_the_loop_that_fills_it_works() -> None:
+    f = lower(kernel(MATMUL, """
+        am = pl.load(a, [0, 0], [32, 64], target_memory=pl.Mem.Mat)
+        bm = pl.load(b, [0, 0], [64, 48], target_memory=pl.Mem.Mat)
+        acc = pl.tile.create([32, 48], dtype=pl.FP32)
+        for i in pl.range(rows):
+            acc = pl.matmul_acc(acc, am, bm, init_cond=i == 0)
+        return pl.store(acc, [0, 0], out)
+    """))
+    assert tile(f, "acc").space is Space.ACC
+    assert ops(f) == ["load", "load", "create", "move", "move", "matmul_acc", "store"]
+
+
 def test_a_vector_tile_can_not_reach_the_cube_core() -> None:
     f = kernel(MATMUL, """
         am = pl.load(a, [0, 0], [32, 64], target_memory=pl.Mem.Vec)
@@ -157,7 +170,7 @@ def test_an_accumulating_matmul_inherits_the_mode() -> None:
     assert view and view.compact is Compact.NORMAL
 
 
-@pytest.mark.requirement("CA-03")
+@pytest.mark.requirement("CA-03", "CA-04")
 def test_a_created_accumulator_keeps_its_declared_mode() -> None:
     body = """
         acc = pl.tile.create([32, 48], dtype=pl.FP32, target_memory=pl.Mem.Acc{})
