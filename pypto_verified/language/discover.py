@@ -78,12 +78,17 @@ def _try(
     chosen = _chosen(factory) if not shown else {}
     if chosen:
         yield f"was called with chosen values: {', '.join(f'{k}={v}' for k, v in chosen.items())}"
+    try:
+        function = _first_statements(factory.node, module, source)
+    except (Exception, SystemExit) as e:
+        yield f"was not called: {type(e).__name__}: {e}"
+        return
     ran = False
     for guess in [*shown[:GUESSES], chosen]:
         for instance in instances(factory.owner, module, calls):
             recorder.certain = not (chosen or isinstance(instance, Stub) or _unknown(factory, guess))
             try:
-                _run(factory.node, module, source, instance, guess)
+                _call(function, factory.node, instance, guess)
                 ran = True
             except (Exception, SystemExit) as e:
                 problem = f"{type(e).__name__}: {e}"
@@ -108,16 +113,17 @@ def _chosen(factory: _Factory) -> Arguments:
     return {name: _CHOSEN[kind] for name, kind in named if kind in _CHOSEN}
 
 
-def _run(
-    node: ast.FunctionDef, module: types.ModuleType, source: SourceFile, instance: object, guess: Arguments
-) -> None:
-    """Call the first statements of a function; parameters without a guess or a default get a stub."""
+def _first_statements(node: ast.FunctionDef, module: types.ModuleType, source: SourceFile) -> types.FunctionType:
+    """A function whose body is that of `node` up to its last kernel definition."""
     part = copy.copy(node)
     part.body, part.decorator_list = node.body[: _last_definition(node)], []
-    scope = vars(module)
     namespace: dict[str, types.FunctionType] = {}
-    exec(compile(ast.Module([part], []), source.name, "exec", dont_inherit=True), scope, namespace)
-    function = namespace[node.name]
+    exec(compile(ast.Module([part], []), source.name, "exec", dont_inherit=True), vars(module), namespace)
+    return namespace[node.name]
+
+
+def _call(function: types.FunctionType, node: ast.FunctionDef, instance: object, guess: Arguments) -> None:
+    """Call a factory; parameters without a guess or a default get a stub."""
     names = [a.arg for a in (*node.args.posonlyargs, *node.args.args)]
     required = names[: len(names) - len(node.args.defaults)]
     static = any(isinstance(d, ast.Name) and d.id == "staticmethod" for d in node.decorator_list)
