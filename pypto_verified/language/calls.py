@@ -44,7 +44,7 @@ def translate(x: Expressions, node: ast.Call, function: object) -> Expr:
         if isinstance(owner, ast.Name) and owner.id in x.variables:
             x.not_modelled(node, f"method {ast.unparse(node.func)} of a run-time value")
         assert isinstance(function, Unknown)
-        x.fail(node.func, f"unknown function {ast.unparse(node.func)}: {function.why}")
+        x.fail(node.func, f"unknown function {ast.unparse(node.func)}: {function.why}", "kernels call functions of pl")
     if function.path.startswith("distributed"):
         x.not_modelled(node, f"distributed op {ast.unparse(node.func)}")
     try:
@@ -110,9 +110,10 @@ def _dim(x: Expressions, node: ast.Call) -> Expr:
     t = type_of(x.expression(node.args[0]))
     axis = x.constant(node.args[1] if len(node.args) == 2 else node.keywords[0].value)
     if not isinstance(t, TensorType):
-        x.fail(node.args[0], "pl.tensor.dim needs a tensor")
+        x.fail(node.args[0], "pl.tensor.dim needs a tensor", "a tile's shape is constant: use the number")
     if not isinstance(axis, int) or not -len(t.shape) <= axis < len(t.shape):
-        x.fail(node, f"the axis must be a constant between {-len(t.shape)} and {len(t.shape) - 1}")
+        x.fail(node, f"the axis must be a constant between {-len(t.shape)} and {len(t.shape) - 1}",
+               "e.g. pl.tensor.dim(a, 0)")
     size = t.shape[axis]
     return Const(size) if isinstance(size, int) else size
 
@@ -133,7 +134,7 @@ def _declaration(x: Expressions, node: ast.Call, path: str) -> OpDecl:
     if name in TENSOR_LEVEL or name.startswith(("tensor.", "array.", "prefetch.")):
         x.not_modelled(node, f"tensor-level function pl.{path}", "write the kernel on tiles: pl.load, ops, pl.store")
     if name in CONTROL:
-        x.fail(node, f"pl.{path} cannot stand here")
+        x.fail(node, f"pl.{path} cannot stand here", "loops stand in for statements, pl.yield_ ends a block")
     x.fail(node.func, f"pl.{path} does not exist", nearest(path, known))
 
 
@@ -168,7 +169,7 @@ def _op(x: Expressions, node: ast.Call, path: str) -> Expr:
         named.append((name, keyword.value))
     for name, value in named:
         if name in operands or name in keywords:
-            x.fail(value, f"pl.{path} got {name} twice")
+            x.fail(value, f"pl.{path} got {name} twice", "give it by position or by name")
         if decl.keyword(name) is not None:
             keywords[name] = _attribute(x, value, path, name)
         elif x.static(value) is not None:
@@ -242,7 +243,7 @@ def _slice(x: Expressions, node: ast.Subscript, value: Expr, t: TileType, indice
     for index, extent in zip(indices, t.shape, strict=True):
         assert isinstance(index, ast.Slice)
         if index.step is not None:
-            x.fail(index, "a slice has no step")
+            x.fail(index, "a slice has no step", "write start:stop")
         start = x.expression(index.lower) if index.lower is not None else Const(0)
         stop = x.expression(index.upper) if index.upper is not None else Const(extent)
         offsets.append(start)

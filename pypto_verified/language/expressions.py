@@ -122,11 +122,11 @@ class Expressions:
         """The type that an annotation names. Raises LanguageError at the annotation."""
         value = self.partial(node)
         if isinstance(value, Unknown):
-            self.fail(node, f"the annotation has no value: {value.why}")
+            self.fail(node, f"the annotation has no value: {value.why}", "e.g. pl.Tile[[16, 64], pl.FP32]")
         try:
             return as_type(value, lambda mark: self._storage_name(node, mark))
         except BadAnnotation as e:
-            self.fail(node, str(e))
+            self.fail(node, f"the annotation is no type: {e}", "e.g. pl.Tile[[16, 64], pl.FP32, pl.Mem.Vec]")
 
     def _storage_name(self, node: ast.expr, mark: MemRefMark) -> str:
         """The variable that holds an author's allocation, as named in the annotation."""
@@ -166,7 +166,7 @@ class Expressions:
         if function in (min, max, abs, int, float, bool):
             return calls.builtin(self, node, function)
         if isinstance(function, Unknown):
-            self.fail(node.func, f"call of an unknown function: {function.why}")
+            self.fail(node.func, f"call of an unknown function: {function.why}", "kernels call functions of pl")
         self.not_modelled(node, f"call of the Python function {ast.unparse(node.func)} on run-time values")
 
     def lifted(self, node: ast.expr, value: object) -> Expr:
@@ -175,7 +175,7 @@ class Expressions:
         if lifted is not None:
             return lifted
         if isinstance(value, OpName):
-            self.fail(node, f"pl.{value.path} is a function; call it")
+            self.fail(node, f"pl.{value.path} is a function", "call it")
         self.fail(node, f"a {type(value).__name__} is no kernel value", "use numbers, sizes and lists of them")
 
     def _run_time(self, node: ast.expr, unknown: Unknown) -> Expr:
@@ -206,11 +206,12 @@ class Expressions:
                 t = type_of(self.expression(node.value))
                 if isinstance(t, TensorType | TileType):
                     return self.lifted(node, t.shape)
-                self.fail(node, "only tensors and tiles have a shape")
+                self.fail(node, "only tensors and tiles have a shape", "name the tensor or tile")
             case ast.Name():
                 self.fail(node, f"name {node.id!r} is not defined", calls.near_name(self, node.id))
             case _:
-                self.fail(node, f"this expression is not kernel code ({type(node).__name__}): {unknown.why}")
+                self.fail(node, f"this expression is not kernel code ({type(node).__name__}): {unknown.why}",
+                          "use arithmetic, comparisons and calls of pl")
 
     def _subscript(self, node: ast.Subscript) -> Expr:
         value = self.expression(node.value)
@@ -218,10 +219,10 @@ class Expressions:
         if isinstance(t, TupleType):
             i = self.static(node.slice)
             if not isinstance(i, int) or not -len(t.items) <= i < len(t.items):
-                self.fail(node.slice, f"a tuple of {len(t.items)} needs a constant index below {len(t.items)}")
+                self.fail(node.slice, f"a tuple of {len(t.items)} needs a constant index", f"0 to {len(t.items) - 1}")
             return value.items[i] if isinstance(value, MakeTuple) else TupleGet(value, i % len(t.items))
         if not isinstance(t, TensorType | TileType):
-            self.fail(node, "only tensors, tiles and tuples can be subscripted")
+            self.fail(node, "only tensors, tiles and tuples can be subscripted", "name the tensor or tile")
         return calls.subscript(self, node, value, t)
 
     def condition(self, node: ast.expr) -> Expr:

@@ -66,7 +66,7 @@ def lower(mark: KernelMark, source: SourceFile) -> Function:
 def _parameters(x: Expressions, definition: ast.FunctionDef) -> tuple[Param, ...]:
     args = definition.args
     if args.vararg is not None or args.kwarg is not None:
-        x.fail(args.vararg or args.kwarg or definition, "a kernel has no *args or **kwargs")
+        x.fail(args.vararg or args.kwarg or definition, "a kernel has no *args or **kwargs", "list its parameters")
     nodes = [*args.posonlyargs, *args.args, *args.kwonlyargs]
     if nodes and nodes[0].arg == "self":
         nodes = nodes[1:]
@@ -78,7 +78,8 @@ def _parameter(x: Expressions, node: ast.arg) -> Param:
         x.fail(node, f"parameter {node.arg} has no type", "annotate it: pl.Tensor[[64, 128], pl.FP32]")
     value = x.partial(node.annotation)
     if isinstance(value, Unknown):
-        x.fail(node.annotation, f"the type of {node.arg} has no value: {value.why}")
+        x.fail(node.annotation, f"the type of {node.arg} has no value: {value.why}",
+               "annotations may use pl, constants and pl.dynamic sizes")
     direction = Direction.IN
     if isinstance(value, DirectionMark):
         direction, value = value.direction, value.inner
@@ -90,7 +91,7 @@ def _parameter(x: Expressions, node: ast.arg) -> Param:
     try:
         t = as_type(value)
     except BadAnnotation as e:
-        x.fail(node.annotation, f"parameter {node.arg}: {e}")
+        x.fail(node.annotation, f"parameter {node.arg}: {e}", "e.g. pl.Tensor[[64, 128], pl.FP32]")
     if isinstance(t, OpaqueType):
         x.not_modelled(node.annotation, f"parameter {node.arg} of type {t.what}")
     if direction is not Direction.IN and isinstance(t, ScalarType):

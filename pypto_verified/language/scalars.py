@@ -27,7 +27,7 @@ def _scalar(e: Expr, sign: str) -> DType:
     if isinstance(t, TileType | TensorType):
         what = "a tile" if isinstance(t, TileType) else "a tensor"
         raise BadOperand(f"operator {sign!r} works on scalars, got {what}", "use the op: pl.add, pl.mul, ...")
-    raise BadOperand(f"operator {sign!r} works on scalars, got a value that is none")
+    raise BadOperand(f"operator {sign!r} works on scalars, got a value that is none", "name one item of it")
 
 
 def cast(e: Expr, dtype: DType) -> Expr:
@@ -61,7 +61,7 @@ def binary(op: BinaryOp, lhs: Expr, rhs: Expr) -> Expr:
         return Binary(op, lhs, rhs, BOOL)
     common = _common(op, a, b)
     if op in _BITWISE and not common.is_integer:
-        raise BadOperand(f"operator {op.value!r} needs integers, got {a} and {b}")
+        raise BadOperand(f"operator {op.value!r} needs integers, got {a} and {b}", "convert with pl.cast")
     return Binary(op, cast(lhs, common), cast(rhs, common), BOOL if op in _RELATIONS else common)
 
 
@@ -73,7 +73,7 @@ def unary(op: UnaryOp, operand: Expr) -> Expr:
             raise BadOperand(f"'not' needs a Boolean, got {dtype}", "compare first: x != 0")
         return Unary(op, operand, BOOL)
     if dtype == BOOL or (op is UnaryOp.BITNOT and not dtype.is_integer):
-        raise BadOperand(f"operator {op.value!r} does not take {dtype}")
+        raise BadOperand(f"operator {op.value!r} does not take {dtype}", "use not for Booleans, pl.cast for numbers")
     if op is UnaryOp.NEG and isinstance(operand, Const):
         return Const(-operand.value, dtype)
     return Unary(op, operand, dtype)

@@ -101,7 +101,7 @@ class Statements:
             case ast.Subscript():
                 return self._write(node, target, value)
             case _:
-                self.x.fail(target, "assign to a name")
+                self.x.fail(target, "a kernel assigns to names", "x = ..., or t[i, j] = ... for one element")
 
     def _assign_name(self, node: ast.stmt, name: str, value: ast.expr, annotation: ast.expr | None) -> _Block:
         static = self.x.static(value)
@@ -167,7 +167,8 @@ class Statements:
             case (OpaqueType() | NoneType()), _:
                 t = declared
             case _ if type(deduced) is not type(declared):
-                self.x.fail(annotation, f"annotated as {describe(declared)} but the value is {describe(deduced)}")
+                self.x.fail(annotation, f"annotated as {describe(declared)} but the value is {describe(deduced)}",
+                            "correct the annotation or leave it out")
             case _:
                 t = deduced
         return (replace(e, type=t) if isinstance(e, Call) and not isinstance(e.type, TupleType) else e), t
@@ -177,7 +178,7 @@ class Statements:
         e = self.x.expression(value)
         t = type_of(e)
         if not isinstance(t, TupleType) or len(t.items) != len(names):
-            self.x.fail(node, f"{len(names)} names for {describe(t)}")
+            self.x.fail(node, f"{len(names)} names for {describe(t)}", "one name for each result")
         span = self.x.source.span(node)
         if isinstance(e, MakeTuple):
             if any(isinstance(v, Var) and v.name in names for v in e.items):
@@ -218,10 +219,11 @@ class Statements:
     def _yield(self, node: ast.stmt, value: ast.expr, names: tuple[str, ...] | None) -> _Block:
         assert isinstance(value, ast.Call)
         if not self._yield_names:
-            self.x.fail(node, "pl.yield_ stands only at the end of a loop or branch")
+            self.x.fail(node, "pl.yield_ stands only at the end of a loop or branch",
+                        "use return for the result of the kernel")
         values = tuple(self.x.expression(a) for a in value.args)
         if names is not None and len(names) != len(values):
-            self.x.fail(node, f"{len(names)} names for {len(values)} yielded values")
+            self.x.fail(node, f"{len(names)} names for {len(values)} yielded values", "one name for each value")
         self._yield_names[-1] = names or self._yield_names[-1] or tuple(
             v.name if isinstance(v, Var) else f"yielded_{i}" for i, v in enumerate(values))
         return (Yield(values, self.x.source.span(node)),)
@@ -260,7 +262,7 @@ class Statements:
     def _for(self, node: ast.For) -> Stmt:
         function = self.x.static(node.iter.func) if isinstance(node.iter, ast.Call) else None
         if node.orelse:
-            self.x.fail(node, "a kernel's loop has no else")
+            self.x.fail(node, "a kernel's loop has no else", "write what follows after the loop")
         if not isinstance(node.iter, ast.Call) or not isinstance(function, OpName):
             self.x.fail(node.iter, "a kernel loops over pl.range", "for i in pl.range(n):")
         if function.path == "while_":
@@ -288,11 +290,11 @@ class Statements:
             self.x.variables[a.var.name] = a.var
         tests = [i for i, s in enumerate(node.body) if isinstance(s, ast.Expr) and _calls(self.x, s.value, "cond")]
         if not tests:
-            self.x.fail(node, "the body of pl.while_ starts with pl.cond(...)")
+            self.x.fail(node, "the body of pl.while_ has no pl.cond", "start it with pl.cond(condition)")
         test = node.body[tests[0]]
         assert isinstance(test, ast.Expr) and isinstance(test.value, ast.Call)
         if len(test.value.args) != 1:
-            self.x.fail(test, "pl.cond takes one condition")
+            self.x.fail(test, "pl.cond takes one condition", "join conditions with and")
         prelude = self.block(node.body[: tests[0]])
         cond = self.x.condition(test.value.args[0])
         self._yield_names.append(None)
@@ -316,14 +318,15 @@ class Statements:
                 self.x.fail(keyword, f"a loop has no parameter {keyword.arg!r}", "start, stop, step, init_values")
         bounds = [self.x.expression(a) for a in call.args]
         if not 1 <= len(bounds) <= 3:
-            self.x.fail(call, "a loop takes stop, or start and stop, or start, stop and step")
+            self.x.fail(call, f"{len(bounds)} loop bounds",
+                        "pl.range(stop), pl.range(start, stop) or pl.range(start, stop, step)")
         for node, bound in zip(call.args, bounds, strict=True):
             t = type_of(bound)
             if not (isinstance(t, ScalarType) and t.dtype.is_integer):
-                self.x.fail(node, f"a loop bound must be an integer, got {describe(t)}")
+                self.x.fail(node, f"a loop bound must be an integer, got {describe(t)}", "convert it with pl.cast")
         start, stop, step = ([Const(0), *bounds, Const(1)] if len(bounds) == 1 else [*bounds, Const(1)])[:3]
         if isinstance(step, Const) and step.value <= 0:
-            self.x.fail(call, f"the step must be positive, got {step.value}")
+            self.x.fail(call, f"the step must be positive, got {step.value}", "count up and use n - 1 - i in the body")
         return cast(start, INDEX), cast(stop, INDEX), cast(step, INDEX)
 
     def _carried(self, node: ast.For, call: ast.Call, names: tuple[str, ...]) -> tuple[IterArg, ...]:
@@ -335,7 +338,7 @@ class Statements:
         e = self.x.expression(given)
         values = e.items if isinstance(e, MakeTuple) else (e,)
         if len(values) != len(names):
-            self.x.fail(given, f"{len(values)} init values for {len(names)} carried names")
+            self.x.fail(given, f"{len(values)} init values for {len(names)} carried names", "one for each name")
         return tuple(IterArg(Var(n, type_of(v)), v) for n, v in zip(names, values, strict=True))
 
 
@@ -348,7 +351,7 @@ def _names_of(x: Expressions, target: ast.expr) -> tuple[str, ...]:
     nodes = target.elts if isinstance(target, ast.Tuple) else [target]
     names = [n.id for n in nodes if isinstance(n, ast.Name)]
     if len(names) != len(nodes):
-        x.fail(target, "unpack into plain names")
+        x.fail(target, "a value is unpacked into plain names only", "a, b = ...")
     return tuple(names)
 
 

@@ -63,7 +63,7 @@ def failure(text: str) -> PtoError:
 def test_a_mistake_is_shown_where_it_is(line: str, column: int, message: str, help: str) -> None:
     e = failure(HEAD + "    " + line + "\n")
     assert message in str(e)
-    assert help in e.help
+    assert e.help and help in e.help
     assert (e.location.file, e.location.line, e.location.column) == ("kernel.py", FIRST, column)
     assert e.source_line == "    " + line.splitlines()[0]
 
