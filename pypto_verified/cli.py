@@ -131,7 +131,7 @@ def _compile(options: argparse.Namespace) -> int:
 
     backend, planner = BackendType(options.target), MemoryPlanner(options.memory_planner)
     try:
-        compile_file(options.kernel, options.output, backend, planner, not options.no_loc)
+        compile_file(options.kernel, options.output, backend, planner, False if options.no_loc else None)
     except PtoError as error:
         return _refuse(f"{error}" + (f"\n  help: {error.help}" if error.help else ""))
     except OSError as error:

@@ -143,7 +143,7 @@ def _as_ir(program: Program | ProgramMark) -> Program:
 
 def compile_file(
     kernel: str | Path, output_dir: str | Path, backend_type: BackendType, memory_planner: MemoryPlanner,
-    emit_source_loc: bool,
+    emit_source_loc: bool | None,
 ) -> None:
     """Compile every program of a kernel file into one directory. Raises what loading it and `compile` raise."""
     inputs.read(str(kernel))
