@@ -163,6 +163,10 @@ ROWS: tuple[Legal, ...] = (
           when=lambda s, t: s.has("valid_row"),
           holds=lambda s, t: all(at_least(v, 0) and up_to(v, z) for v, z in _valid_sizes(s, t)),
           found=lambda s, t: f"valid {[v for v, _ in _valid_sizes(s, t)]} of {[z for _, z in _valid_sizes(s, t)]}"),
+    Legal("SUB-RESULT", "pto.subview", "@", "the result's type says the valid extents that the op gives",
+          holds=lambda s, t: all(_says(s, t, n) for n in (0, 1)),
+          found=lambda s, t: f"it says {extents(t)}, the op gives {_given(s)}",
+          help="a constant operand is min(operand, size) in the type, another one `?`; without operands it is static"),
     Legal("SUB-BOX", "pto.subview", "source @", "offsets and sizes on a boxed tile are whole boxes",
           when=lambda s, a, b: a.boxed,
           holds=lambda s, a, b: all(o is None or o % n == 0 for o, n in zip(s.consts("offsets"), box(a), strict=False))
@@ -194,6 +198,21 @@ ROWS: tuple[Legal, ...] = (
     Legal("PREFETCH-SPACE", "pto.tprefetch", "dst", "the destination is in vec or mat",
           holds=lambda s, t: t.loc in (Space.VEC, Space.MAT), found=lambda s, t: f"it is in {t.loc.value}"),
 )
+
+
+def _given(s: Site) -> str:
+    if not s.has("valid_row"):
+        return "none"
+    return "x".join("?" if v is None else str(v) for v in (s.const("valid_row"), s.const("valid_col")))
+
+
+def _says(s: Site, t: TileBufType, axis: int) -> bool:
+    """Whether the type's valid extent of an axis follows from the operand, or is static without one."""
+    written, size = ((t.v_row, t.rows), (t.v_col, t.cols))[axis]
+    if not s.has("valid_row"):
+        return written is not None
+    constant = s.const(("valid_row", "valid_col")[axis])
+    return written == (None if constant is None else min(constant, size))
 
 
 def _inside(value: int | None, limit: int) -> bool:

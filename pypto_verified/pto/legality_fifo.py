@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from pypto_verified.pto.legality import Legal, Site
-from pypto_verified.pto.legality_words import A5, BELOW3, LEVEL3, extents
+from pypto_verified.pto.legality import Context, Legal, Site
+from pypto_verified.pto.legality_words import A3, A5, BELOW3, LEVEL3, extents
 from pypto_verified.pto.module import Op, Symbol
 from pypto_verified.pto.types import TensorViewType, TileBufType
 from pypto_verified.pto.walk import walk_ops
@@ -19,6 +19,7 @@ _ON_VECTOR = "pto.aiv_initialize_pipe pto.tpush_to_aic pto.tpop_from_aic pto.tfr
 _EVENTS = "pto.sync.set pto.sync.wait"
 _CROSS = "pto.set_cross_block pto.wait_cross_block"
 _PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
+_BUFFERS = ("pto.reserve_buffer", "pto.import_reserved_buffer")
 _FLAG_COUNT = 16
 _BUFFER_COUNT = 32
 
@@ -74,6 +75,32 @@ def _rings(s: Site) -> bool:
     if init is None or _directions(s) != 1 or "c2v_consumer_buf" not in init.args:
         return False
     return "gm_slot_tensor" in init.args or (not s.a5 and "gm_slot_buffer" in init.args)
+
+
+def _shape(op: Op) -> str:
+    """What both ends of a pipe must agree on."""
+    names = ("dir_mask", "slot_size", "slot_num", "local_slot_num")
+    return ", ".join(f"{n} = {op.attrs[n]}" for n in names if n in op.attrs)
+
+
+def _buffers(op: Op, context: Context) -> set[str]:
+    """Names of the buffers that an end of a pipe reserves or imports."""
+    makers = [context.producers.get(v) for v in op.operands()]
+    names = [m.attrs.get("name") for m in makers if m is not None and m.name in _BUFFERS]
+    return {name for name in names if isinstance(name, str)}
+
+
+def _peers(s: Site) -> list[Op]:
+    """The initialisations in other functions that use one of this one's buffers."""
+    mine = _buffers(s.op, s.context)
+    return [op for f in s.context.module.funcs if f is not s.func for op in walk_ops(f)
+            if op.name in _INITS.split() and _buffers(op, s.context) & mine]
+
+
+def _splits(s: Site) -> list[int]:
+    """The split codes of the function's ops on the same pipe."""
+    codes = [op.attrs.get("split") for op in walk_ops(s.func) if op.name in _SPLITS.split() and _id(op) == _id(s.op)]
+    return sorted({code for code in codes if isinstance(code, int)})
 
 
 def _slots(s: Site) -> int:
@@ -171,6 +198,17 @@ ROWS: tuple[Legal, ...] = (
     Legal("POP-VALID", _POPS, "@", "operands give the valid shape exactly of a tile with v_row=?, v_col=?",
           when=lambda s, t: s.has("valid_row"), holds=lambda s, t: t.v_row is None and t.v_col is None,
           found=lambda s, t: f"the type says {extents(t)}"),
+    Legal("PIPE-RING", _INITS, "", "a pipe on a2a3 goes through global memory", targets=A3,
+          holds=lambda s: s.has("gm_slot_buffer") or s.has("gm_slot_tensor"), found=lambda s: "it has no slots there",
+          help="pass a gm_slot_buffer", source="PTOAS, lowering of pipes"),
+    Legal("PIPE-PEER", _INITS, "", "both ends of a pipe have one direction, slot size and slot count",
+          holds=lambda s: all(_shape(o) == _shape(s.op) for o in _peers(s)),
+          found=lambda s: "; ".join(f"line {o.line}: {_shape(o)}" for o in _peers(s)) + f", here {_shape(s.op)}",
+          source="PTOAS, reserved buffers"),
+    Legal("SPLIT-MIXED", _SPLITS, "", "a pipe's ops are all split or all not split",
+          holds=lambda s: len({bool(split) for split in _splits(s)}) < 2,
+          found=lambda s: f"the ops of id {s.int('id')} have the splits {_splits(s)}",
+          source="PTOAS, lowering of pipes"),
     Legal("RESERVE-SIZE", "pto.reserve_buffer", "", "a reserved buffer has a size", holds=lambda s: s.int("size") > 0,
           found=lambda s: f"it is {s.int('size')} bytes"),
     Legal("RESERVE-SPACE", "pto.reserve_buffer", "", "a reserved buffer is in vec or mat",
@@ -209,6 +247,17 @@ ROWS: tuple[Legal, ...] = (
           holds=lambda s: 0 <= s.int("event_id") < _FLAG_COUNT, found=lambda s: f"it is {s.int('event_id')}"),
     Legal("CROSS-PIPE", _CROSS, "", "a block flag belongs to FIX, MTE1, MTE2, MTE3 or V",
           holds=lambda s: s.member("pipe") in _PIPES, found=lambda s: f"it belongs to {s.member('pipe')}"),
+    Legal("BUFFER-MODE", "pto.get_buf pto.rls_buf", "", "a buffer's mode is not negative",
+          holds=lambda s: s.int("mode") >= 0, found=lambda s: f"it is {s.int('mode')}"),
+    Legal("BUFFER-PIPE", "pto.get_buf pto.rls_buf", "", "a buffer belongs to one pipe",
+          holds=lambda s: s.member("op_type") not in ("PIPE_ALL", "PIPE_UNASSIGNED"),
+          found=lambda s: f"it belongs to {s.member('op_type')}"),
+    Legal("SIMT-SIZE", "pto.section.simt", "", "a launch has no negative extent",
+          holds=lambda s: min(s.int("dimX"), s.int("dimY"), s.int("dimZ")) >= 0,
+          found=lambda s: f"{s.int('dimX')} x {s.int('dimY')} x {s.int('dimZ')}"),
+    Legal("ENTRY-RESULT", "func.return", "", "an entry returns nothing",
+          holds=lambda s: "pto.entry" not in s.func.attrs or not s.has("values"),
+          found=lambda s: f"@{s.func.name} returns a value"),
     Legal("BUFFER-ID", "pto.get_buf pto.rls_buf", "", f"a buffer id is 0 to {_BUFFER_COUNT - 1}",
           holds=lambda s: 0 <= s.int("buf_id") < _BUFFER_COUNT, found=lambda s: f"it is {s.int('buf_id')}"),
     Legal("SYNCALL-HARD", "pto.syncall", "", "a hard barrier needs no workspace",

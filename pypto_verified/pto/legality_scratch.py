@@ -6,6 +6,7 @@ from pypto_verified.pto.legality import Legal, Site
 from pypto_verified.pto.legality_words import (
     A3,
     A5,
+    BELOW3,
     LEVEL3,
     dtypes,
     extents,
@@ -145,6 +146,9 @@ ROWS: tuple[Legal, ...] = (
           when=lambda s, t: s.const("addr") is not None,
           holds=lambda s, t: (s.const("addr") or 0) % (512 if t.loc.value in ("left", "right", "acc") else 32) == 0,
           found=lambda s, t: f"it is {s.const('addr')}"),
+    Legal("ASSIGN-LEVEL", "pto.tassign", "tile", "below level 3 no tile is given an address", levels=BELOW3,
+          holds=lambda s, t: "pto.tileop.helper" in s.func.attrs, found=lambda s, t: "it is",
+          help="assemble at level 3", source="PTOAS driver"),
     Legal("HISTOGRAM-TARGET", "pto.thistogram", "", "the op exists on a5 only", holds=lambda s: s.a5,
           found=lambda s: "the target is a2a3"),
     Legal("HISTOGRAM-BYTE", "pto.thistogram", "src", "byte names a byte of the source",

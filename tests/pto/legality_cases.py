@@ -29,6 +29,7 @@ class Case:
     level: str = "level3"
     kind: str = "vector"
     module: str = ""
+    attrs: str = ""
 
 
 def _type(text: str) -> str:
@@ -39,13 +40,13 @@ def _type(text: str) -> str:
 
 def raw(
     rule: str, body: str, target: str = "a2a3", level: str = "level3", kind: str = "vector", module: str = "",
-        **args: str
+    attrs: str = "", **args: str,
 ) -> Case:
     """A body in which `@x` stands for the type of argument `%x`."""
     typed = {name: _type(text) for name, text in args.items()}
     for name, text in typed.items():
         body = body.replace(f"@{name};", text)
-    return Case(rule, body, tuple(typed.items()), target, level, kind, module)
+    return Case(rule, body, tuple(typed.items()), target, level, kind, module, attrs)
 
 
 def dps(
@@ -160,6 +161,8 @@ ALLOC = (
     raw("SUB-CONFIG", "%s = pto.subview %t[%c0, %c0] sizes [4, 8] : @t; -> !pto.tile_buf<vec, 4x8x[[f32|i32]]>",
         t="vec, 8x8xf32"),
     raw("SUB-VALID", "%s = pto.subview %t[%c0, %c0] sizes [4, 8] valid [%c4, %c[[8|16]]] : @t;", t="vec, 8x16xf32"),
+    raw("SUB-RESULT", "%s = pto.subview %t[%c0, %c0] sizes [4, 8] valid [%c4, %c4] : @t; -> "
+        "!pto.tile_buf<vec, 4x8xf32, valid=4x[[4|8]]>", t="vec, 8x8xf32"),
     raw("SUB-BOX", "%s = pto.subview %t[%c[[16|8]], %c0] sizes [16, 16] : @t;", t=f"mat, 32x16xf16, {NZ}"),
     raw("RESHAPE-SPACE", "%r = pto.treshape %t : @t; -> !pto.tile_buf<[[vec|mat]], 4x16xf32>", t="vec, 8x8xf32"),
     raw("RESHAPE-BYTES", "%r = pto.treshape %t : @t; -> !pto.tile_buf<vec, [[4|8]]x16xf32>", t="vec, 8x8xf32"),
@@ -228,6 +231,25 @@ MOVE = (
         d=f"mat, 16x16xf16, {NZ}, fractal=[[512|1024]]"),
     raw("EXTRACT-ACC-DTYPE", "pto.textract ins(%a, %c0, %c0 : @a;, index, index) outs(%d : @d;)", a=ACC,
         d=f"mat, 16x16x[[f16|f32]], {NZ}"),
+    raw("EXTRACT-LEFT-A5", "pto.textract ins(%a, %c0, %c0 : @a;, index, index) outs(%d : @d;)", target="a5",
+        a=f"mat, 16x16xf16, {NZ}", d="left, 16x16xf16, slayout=[[row|col]]_major"),
+    raw("EXTRACT-VEC-A5", "pto.textract ins(%a, %c0, %c0 : @a;, index, index) outs(%d : @d;)", target="a5", a=A,
+        d="vec, 8x16xf32, blayout=[[row|col]]_major"),
+    raw("EXTRACT-ACC-A5", "pto.textract ins(%a, %c0, %c0 : @a;, index, index) outs(%d : @d;)", target="a5", a=ACC,
+        d="vec, 16x16xf32, blayout=[[row|col]]_major"),
+    raw("EXTRACT-TYPES", "pto.textract ins(%a, %c0, %c0 : @a;, index, index) outs(%d : @d;)", a="vec, 8x16x[[f32|i32]]",
+        d="vec, 8x16x[[f32|i32]]"),
+    raw("EXTRACT-MODE", "pto.textract ins(%a, %c0, %c0 : @a;, index, index) outs(%d : @d;) "
+        "{accToVecMode = #pto.acc_to_vec_mode<single_mode_vec0>}", target="[[a5|a2a3]]", a=ACC, d="vec, 16x16xf32"),
+    raw("INSERT-VEC-DTYPE", "pto.tinsert ins(%a, %c0, %c0 : @a;, index, index) outs(%d : @d;)", a=A,
+        d="vec, 8x16x[[f32|i32]]"),
+    raw("INSERT-ACC-DTYPE", "pto.tinsert ins(%a, %c0, %c0 : @a;, index, index) outs(%d : @d;)", a=ACC,
+        d=f"mat, 16x16x[[f16|f32]], {NZ}"),
+    raw("INSERT-ACC-A5", "pto.tinsert ins(%a, %c0, %c0 : @a;, index, index) outs(%d : @d;)", target="a5", a=ACC,
+        d=f"mat, 16x16xf16, [[{NZ}|{ZN}]]"),
+    raw("INSERT-MODE", "pto.tinsert ins(%a, %c0, %c0 : @a;, index, index) outs(%d : @d;) "
+        "{tinsertMode = #pto.tinsert_mode<split2>}", target="a5", a=f"vec, 16x16xf16, {NZ}",
+          d=f"[[mat|vec]], 16x16xf16, {NZ}"),
     raw("INSERT-ROWS", "pto.tinsert ins(%a, %c[[4|8]], %c0 : @a;, index, index) outs(%d : @d;)", a="vec, 4x16xf32",
         d=A),
     raw("INSERT-COLS", "pto.tinsert ins(%a, %c0, %c[[8|16]] : @a;, index, index) outs(%d : @d;)", a="vec, 8x8xf32",
@@ -238,6 +260,9 @@ MOVE = (
         d=f"mat, 16x16xf16, {NZ}, fractal=[[512|1024]]"),
     unary("FILLPAD-WIDTH", A, "vec, 8x16x[[f32|i64]], pad=1", op="tfillpad"),
     unary("FILLPAD-SHAPE", A, "vec, [[8|4]]x16xf32, pad=1", op="tfillpad"),
+    unary("FILLPAD-EXPAND", "[[vec|mat]], 8x16xf32", "[[vec|mat]], 16x16xf32, pad=1", op="tfillpad"),
+    raw("GETVAL-SPACE", "%x = pto.tgetval ins(%t, %c0 : @t;, index) outs : f32", t="[[vec|mat]], 8x16xf32"),
+    raw("GETVAL-DTYPE", "%x = pto.tgetval ins(%t, %c0 : @t;, index) outs : [[f32|i32]]", t=A),
     unary("FILLPAD-VALUE", A, "vec, 8x16xf32, pad=[[1|0]]", op="tfillpad"),
 )
 
@@ -278,6 +303,9 @@ COMPUTE = (
     unary("FUNCTION-SPACE", a="[[vec|mat]], 8x16xf32"),
     unary("FUNCTION-TYPES", "vec, 8x16x[[f32|i32]]", "vec, 8x16x[[f32|i32]]"),
     raw("RECIP-STORAGE", "pto.trecip ins(%a : @a;) outs(%[[b|a]] : @a;)", a=A, b=A),
+    alike("LOW-PRECISION", "vec, 8x32x[[i8|!pto.hif8]]", "tand", target="a5"),
+    alike("SHIFT-TYPES", "vec, 8x16x[[i32|f32]]", "tshl"),
+    dps("AXPY-SHAPE", "taxpy", [A, "f32"], ["vec, [[8|4]]x16xf32"]),
     binary("ADDRELU-TARGET", op="taddrelu", target="[[a2a3|a5]]"),
     row_sum("ROW-SOURCE", a="vec, 8x16xf32, blayout=[[row|col]]_major"),
     row_sum("ROW-RESULT", c=f"vec, 8x[[1|8]]xf32, valid=8x1, {DN}"),
@@ -292,6 +320,10 @@ COMPUTE = (
     unary("COL-ARG-ROW", c="vec, 8x16xi32, valid=[[1|2]]x16", op="tcolargmax"),
     unary("COLEXPAND-LAYOUT", a="[[vec|mat]], 8x16xf32", op="tcolexpand"),
     unary("COLEXPAND-VALID", a="vec, 8x16xf32, valid=1x[[16|8]]", op="tcolexpand"),
+    unary("ROWSPREAD-LAYOUT", "vec, 8x8xf32", "vec, 8x16xf32, blayout=[[row|col]]_major", op="trowexpand"),
+    unary("ROWSPREAD-DTYPE", "vec, 8x8x[[f32|i32]]", op="trowexpand"),
+    unary("ROWSPREAD-ROWS", "vec, 8x8xf32, valid=[[8|4]]x1", op="trowexpand"),
+    unary("ROWSPREAD-EMPTY", "vec, 8x8xf32, valid=8x[[1|0]]", op="trowexpand"),
     binary("ROWEXPAND-DTYPE", b="vec, 8x8x[[f32|i32]]", op="trowexpandmul"),
     binary("ROWEXPAND-LAYOUT", b="vec, 8x8xf32", c="vec, 8x16xf32, blayout=[[row|col]]_major", op="trowexpandmul"),
     binary("ROWEXPAND-VALID", a="vec, 8x16xf32, valid=8x[[16|8]]", b="vec, 8x8xf32", op="trowexpandmul"),
@@ -347,6 +379,8 @@ SCRATCH = (
     raw("BITS-STORAGE", "pto.tands ins(%a, %s : @a;, i16) outs(%[[b|a]] : @a;)", a="vec, 8x16xi16", b="vec, 8x16xi16",
         s="i16"),
     raw("ASSIGN-UNIT", "%u = pto.tassign %t, %[[a512|a32]] : @t; -> @t;", t=ACC),
+    raw("ASSIGN-LEVEL", "%u = pto.tassign %t, %a32 : @t; -> @t;", level="level2", attrs="[[pto.tileop.helper, |]]",
+        t=A),
     dps("HISTOGRAM-TARGET", "thistogram", ["vec, 8x32xi16", "vec, 8x32xi32"], ["vec, 1x256xi32"], target="[[a5|a2a3]]"),
     dps("HISTOGRAM-BYTE", "thistogram", ["vec, 8x32xi16", "vec, 8x32xi32"], ["vec, 1x256xi32"],
         "{byte = [[1|2]] : i32}", target="a5"),
@@ -398,6 +432,13 @@ FIFO = (
         "v2c_consumer_buf = %z : i32)\n    pto.tpush_to_aic(%t : @t;) {split = 0}", t=A),
     raw("POP-VALID", f"pto.aiv_initialize_pipe {{{PIPE}}} ({BUF})\n"
         "    %t = pto.tpop_from_aic(%c8, %c8) {split = 0} -> !pto.tile_buf<vec, 8x8xf32, valid=?x[[?|8]]>"),
+    init("PIPE-RING", PIPE, f"[[gm_slot_buffer = %gm : !pto.ptr<f32>, |]]{BUF}"),
+    raw("PIPE-PEER", '%i = pto.import_reserved_buffer {name = "b", peer_func = @peer} -> i32\n'
+        "    pto.aic_initialize_pipe {dir_mask = 1, slot_size = [[1024|512]]} (gm_slot_buffer = %gm : !pto.ptr<f32>, "
+        "c2v_consumer_buf = %i : i32)", kind="cube", gm="!pto.ptr<f32>", module=PEER.replace("[[b|c]]", "b").replace(
+            "    return", f"    pto.aiv_initialize_pipe {{{PIPE}}} (c2v_consumer_buf = %b : i32)\n    return")),
+    raw("SPLIT-MIXED", f"pto.aic_initialize_pipe {{{PIPE}}} ({RING})\n    pto.tpush_to_aiv(%t : @t;) {{split = 1}}\n"
+        "    pto.tpush_to_aiv(%t : @t;) {split = [[2|0]]}", kind="cube", t=ACC, gm="!pto.ptr<f32>"),
     reserve("RESERVE-SIZE", size="[[1024|0]]"),
     reserve("RESERVE-SPACE", location="[[vec|acc]]"),
     reserve("RESERVE-NAME", name="[[b|other]]"),
@@ -415,6 +456,11 @@ FIFO = (
     raw("EVENT-PIPE", "pto.sync.set <PIPE_[[V|S]]>, 1", target="a5"),
     raw("CROSS-ID", "pto.set_cross_block <PIPE_V>, [[15|16]]"),
     raw("CROSS-PIPE", "pto.set_cross_block <PIPE_[[V|M]]>, 1"),
+    raw("BUFFER-MODE", 'pto.get_buf "PIPE_V", 1, [[0|-1]]', target="a5"),
+    raw("BUFFER-PIPE", 'pto.get_buf "PIPE_[[V|ALL]]", 1, 0', target="a5"),
+    raw("SIMT-SIZE", "pto.section.simt<<<[[1|-1]], 1, 1>>> {\n    }"),
+    raw("ENTRY-RESULT", "",
+        module="func.func @g(%x: i32) -> i32 attributes {[[pto.noinline|pto.entry]]} {\n    return %x : i32\n  }"),
     raw("BUFFER-ID", 'pto.get_buf "PIPE_V", [[31|32]], 0', target="a5"),
     raw("SYNCALL-HARD", "pto.syncall([[|%gm : !pto.ptr<i32>]]) mode = #pto.sync_all_mode<hard>, core_type = "
         "#pto.sync_core_type<mix>", gm="!pto.ptr<i32>"),

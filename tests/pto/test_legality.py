@@ -25,7 +25,8 @@ def text_of(case: Case, good: bool) -> str:
     constants.append("%z = arith.constant 0 : i32")
     args = ", ".join(f"%{name}: {type_}" for name, type_ in case.args)
     text = (
-        f"module {{\n  func.func @f({args}) attributes {{pto.kernel_kind = #pto.kernel_kind<{case.kind}>}} {{\n    "
+        f"module {{\n  func.func @f({args}) "
+        f"attributes {{{case.attrs}pto.kernel_kind = #pto.kernel_kind<{case.kind}>}} {{\n    "
         + "\n    ".join([*constants, case.body]) + f"\n    return\n  }}\n  {case.module}\n}}\n"
     )
     return fill(text, good)
