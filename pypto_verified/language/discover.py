@@ -118,7 +118,8 @@ def _first_statements(node: ast.FunctionDef, module: types.ModuleType, source: S
     part = copy.copy(node)
     part.body, part.decorator_list = node.body[: _last_definition(node)], []
     namespace: dict[str, types.FunctionType] = {}
-    exec(compile(ast.Module([part], []), source.name, "exec", dont_inherit=True), vars(module), namespace)
+    future = [s for s in source.tree.body if isinstance(s, ast.ImportFrom) and s.module == "__future__"]
+    exec(compile(ast.Module([*future, part], []), source.name, "exec", dont_inherit=True), vars(module), namespace)
     return namespace[node.name]
 
 

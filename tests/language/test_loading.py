@@ -180,6 +180,14 @@ def test_kernels_made_by_factories_are_found(definition: str, rows: int) -> None
     assert only_function(load_source(text, "kernel.py")).params[0].var.type == TensorType((rows, 64), FP32)
 
 
+def test_postponed_annotations_of_a_factory_are_not_evaluated() -> None:
+    text = "from __future__ import annotations\nimport pypto.language as pl\ndef make(N: Missing = 8) -> Missing:\n"
+    text += "    @pl.program\n    class P:\n" + indented(KERNEL, 4)
+    loaded = load_source(text, "kernel.py")
+    assert only_function(loaded).params[0].var.type == TensorType((8, 64), FP32)
+    assert loaded.notes == ()
+
+
 def test_a_size_that_nobody_gives_is_chosen_and_said() -> None:
     text = "import pypto.language as pl\ndef make(N: int):\n    @pl.program\n    class P:\n" + indented(KERNEL, 4)
     loaded = load_source(text, "kernel.py")
