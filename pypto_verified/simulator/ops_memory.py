@@ -1,7 +1,8 @@
 """Transfers between global memory and tiles. Source: facts 2.1 to 2.4.
 
-An ND transfer moves the window's rows, each as long as the tile's valid columns; DN and NZ the tile's valid rows of the
-window's columns: where window and valid extents differ, the bytes that move are those.
+An ND transfer moves the window's rows, each as long as the tile's valid columns; DN and NZ the tile's valid rows of
+the window's columns; a boxed tile in L1 takes the whole ND or DN window; the accumulator gives its valid region. Where
+window and valid extents differ, these are the bytes that move.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ def _extents(tile: Tile, tensor: Tensor) -> tuple[int, int]:
     rows, cols = tensor.extents()
     if tile.space is Space.ACC:
         return tile.rows, tile.cols
+    if tile.space is Space.MAT and tile.type.boxed and tensor.layout is not TensorLayout.NZ:
+        return rows, cols
     return (rows, tile.cols) if tensor.layout is TensorLayout.ND else (tile.rows, cols)
 
 

@@ -130,11 +130,16 @@ class Program:
         out = self._cell(op.results[0]) if op.results else 0
         gather = _gatherer(cells)
 
+        scratch = self._scratch(op)
+
         def step(env: Registers) -> None:
             try:
                 result = handler(site, *gather(env))
                 if out:
                     env[out] = result
+                for tmp, dst in scratch:
+                    if env[tmp].shares(env[dst]):
+                        env[dst].clobber()
             except SimError as error:
                 error.at(op)
                 raise
@@ -143,6 +148,12 @@ class Program:
                     machine.emit(op)
 
         return step
+
+    def _scratch(self, op: Op) -> list[tuple[int, int]]:
+        """(scratch, destination) tiles of an op: where both share bytes the result is whatever came last."""
+        tmp, dst = op.opt("tmp"), op.opt("dst")
+        tiles = tmp is not None and dst is not None and isinstance(tmp.type, TileBufType)
+        return [(self._cell(tmp), self._cell(dst))] if tiles and tmp is not None and dst is not None else []
 
     def _body(self, block: Block) -> Step:
         """Runs a block; each run counts against the step budget."""

@@ -13,11 +13,22 @@ import numpy as np
 from pypto_verified.pto.module import Func, Op, Value
 from pypto_verified.pto.types import PtrType, ScalarType
 from pypto_verified.simulator.errors import SimError, UnmodelledError
+from pypto_verified.simulator.program import walk
 from pypto_verified.simulator.run import MAX_STEPS, Outcome, compile, execute
 from pypto_verified.simulator.scalars import pure
 from pypto_verified.simulator.values import Array, Scalar, is_float, storage
 from pypto_verified.targets import Target
 
+OBSERVED_AS: dict[str, tuple[str, ...]] = {
+    "BOUND-": ("global bounds",), "VIEW-": ("local bounds",), "BOX-": ("local bounds",), "INIT-": ("uninitialised",),
+    "PITCH-": ("uninitialised", "local bounds"), "PLAN-CAPACITY": ("capacity", "local bounds"),
+    "PLAN-ALIGN": ("alignment",), "PLAN-INPLACE": ("uninitialised",), "WRITE-": ("conflicting writes",),
+    "VALID-": ("shape", "local bounds", "global bounds", "uninitialised"),
+}
+"""How a failure of a rule (by prefix) shows in a run: the kinds of faults. A rule without a row shows otherwise."""
+
+DEFAULT_EXTENT = 128
+"""An extent of a tensor that the witness does not name."""
 UNSHAPED_ELEMENTS = 4096
 """Elements of an argument that no view of known extents describes."""
 RANDOM_ELEMENTS = 1 << 22
@@ -62,21 +73,47 @@ def replay(
     """Run `func` under `witness` on random inputs.
 
     Every pointer argument gets a buffer of exactly what its views describe. `private` names allocations (SSA names of
-    `pto.alloc_tile`) that get storage of their own. A scalar that the witness does not name is 1.
+    `pto.alloc_tile`) that get storage of their own. A scalar that the witness does not name is DEFAULT_EXTENT when it
+    is an extent of a tensor, else 1.
     """
-    scalars = {a.name: _scalar(a, witness) for a in func.args if not isinstance(a.type, PtrType)}
-    return _once(func, witness, scalars, _inputs(func, scalars, seed), target, max_steps, private)
+    shapes = _shape_operands(func)
+    scalars = {a.name: _scalar(a, witness, a in shapes) for a in func.args if isinstance(a.type, ScalarType)}
+    try:
+        inputs = _inputs(func, scalars, seed)
+    except SimError as error:
+        return Outcome({}, [error])
+    return _once(func, witness, scalars, inputs, target, max_steps, private)
 
 
 def replay_overlap(
-    func: Func, witness: Mapping[str, int], target: Target, private: frozenset[str], seed: int = 0, *,
+    func: Func, witness: Mapping[str, int], target: Target, private: frozenset[str] | None = None, seed: int = 0, *,
     max_steps: int = MAX_STEPS,
 ) -> Clobber | None:
-    """Compare a run with one where the allocations `private` have storage of their own; None when results agree."""
+    """Compare a run with one where allocations have storage of their own; None when results agree.
+
+    `private` None: each allocation in turn. One that is read before it is written (it names another one's bytes on
+    purpose: a reshape, the result of a branch) shows nothing that way and is passed over.
+    """
     shared = replay(func, witness, target, seed, max_steps=max_steps)
-    separate = replay(func, witness, target, seed, max_steps=max_steps, private=private)
-    for name, left in shared.outputs.items():
-        right = separate.outputs[name]
+    names = allocations(func) if private is None else ()
+    for apart in [frozenset({n}) for n in names] if private is None else [private]:
+        separate = replay(func, witness, target, seed, max_steps=max_steps, private=apart)
+        if len(separate.errors) <= len(shared.errors):
+            found = _difference(shared.outputs, separate.outputs)
+            if found is not None:
+                return found
+    return None
+
+
+def allocations(func: Func) -> tuple[str, ...]:
+    """SSA names of the allocations of a function."""
+    ops = walk(func.body) if func.body is not None else ()
+    return tuple(op.result.name for op in ops if op.name in ("pto.alloc_tile", "pto.alloc_multi_tile"))
+
+
+def _difference(shared: Mapping[str, Array], separate: Mapping[str, Array]) -> Clobber | None:
+    for name, left in shared.items():
+        right = separate.get(name, left)
         differs = left.view(np.uint8).reshape(-1, left.itemsize) != right.view(np.uint8).reshape(-1, left.itemsize)
         if differs.any():
             index = int(np.argwhere(differs.any(axis=1))[0, 0])
@@ -84,14 +121,16 @@ def replay_overlap(
     return None
 
 
-def confirmation(errors: list[SimError]) -> str:
-    """One line for a report: what the replay saw."""
+def confirmation(rule: str, errors: list[SimError]) -> str:
+    """One line for a report: whether the faults of a replay are what a refutation of `rule` predicts."""
+    kinds = next((k for prefix, k in OBSERVED_AS.items() if rule.startswith(prefix)), ())
+    for error in errors:
+        if error.kind in kinds:
+            return f"confirmed: {error.kind}: {error}"
     if not errors:
         return "not observed: the run ended without a fault"
-    first = errors[0]
-    if isinstance(first, UnmodelledError):
-        return f"not run: {first}"
-    return f"confirmed: {first.kind}: {first}"
+    word = "not run" if isinstance(errors[-1], UnmodelledError) else "not observed"
+    return f"{word}: {errors[-1]}"
 
 
 def _once(
@@ -106,8 +145,13 @@ def _once(
     )
 
 
-def _scalar(argument: Value, witness: Mapping[str, int]) -> Scalar:
-    value = witness.get(argument.name, 1)
+def _shape_operands(func: Func) -> set[Value]:
+    ops = func.body.ops if func.body is not None else ()
+    return {v for op in ops if op.name == "pto.make_tensor_view" for v in op.args.get("shape", ())}
+
+
+def _scalar(argument: Value, witness: Mapping[str, int], is_extent: bool) -> Scalar:
+    value = witness.get(argument.name, DEFAULT_EXTENT if is_extent else 1)
     floating = isinstance(argument.type, ScalarType) and argument.type.dtype.is_float
     return float(value) if floating else value
 
@@ -135,7 +179,7 @@ def _sizes(func: Func, scalars: Mapping[str, Scalar]) -> dict[str, int]:
     for argument in func.args:
         if isinstance(argument.type, PtrType):
             known.pointers[id(argument)] = (argument.name, 0)
-        else:
+        elif argument.name in scalars:
             known.numbers[id(argument)] = scalars[argument.name]
     for op in func.body.ops if func.body is not None else ():
         if op.name == "arith.constant":

@@ -24,6 +24,10 @@ _NUMPY: dict[str, npt.DTypeLike] = {
     "FP8E4M3FN": ml_dtypes.float8_e4m3fn, "FP8E5M2": ml_dtypes.float8_e5m2,
 }
 _STORAGE: dict[str, np.dtype[Any]] = {name: np.dtype(kind) for name, kind in _NUMPY.items()}
+_INTEGERS: dict[tuple[str, int], np.dtype[Any]] = {
+    **{("int", 8 * n): np.dtype(f"i{n}") for n in (1, 2, 4, 8)},
+    **{("uint", 8 * n): np.dtype(f"u{n}") for n in (1, 2, 4, 8)},
+}
 UNSIGNED: dict[int, np.dtype[Any]] = {n: np.dtype(f"u{n}") for n in (1, 2, 4, 8)}
 
 _INFINITY = {"FP32": (0x7F800000, 0xFF800000), "FP16": (0x7C00, 0xFC00), "BF16": (0x7F80, 0xFF80)}
@@ -31,7 +35,7 @@ _INFINITY = {"FP32": (0x7F800000, 0xFF800000), "FP16": (0x7C00, 0xFC00), "BF16":
 
 def storage(dtype: DType) -> np.dtype[Any]:
     """The numpy type of `dtype`. UnmodelledError for packed and opaque types."""
-    found = _STORAGE.get(dtype.name)
+    found = _STORAGE.get(dtype.name) or _INTEGERS.get((dtype.kind, dtype.bits))
     if found is None:
         raise UnmodelledError(f"elements of type {dtype.pto}")
     return found

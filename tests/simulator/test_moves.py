@@ -56,6 +56,22 @@ def test_a_load_to_l1_zeroes_the_last_block(on: str) -> None:
     np.testing.assert_array_equal(got, np.pad(ramp(16, 20, np.float16), ((0, 0), (0, 12))))
 
 
+@BOTH
+def test_the_bytes_of_a_transfer_where_window_and_valid_shape_differ(on: str) -> None:
+    """To UB: the window's rows, the tile's valid columns. To L1 boxes: the whole window."""
+    for space, shape in (("vec", (4, 8)), ("mat", (4, 16))):
+        k = Kernel()
+        dtype, kind = ("f32", np.float32) if space == "vec" else ("f16", np.float16)
+        a = k.tensor("a", dtype, 4, 16)
+        k.op("texpands", "c:7:i32", k.tile("back", dtype, 16, 16, space, addr=0))
+        k.load(a, k.tile("x", dtype, 16, 16, space, valid=(2, 8), addr=0))
+        probe(k, 0, 16, 16, dtype, space)
+        got = k.result(on, "out", a=-ramp(4, 16, kind) - 1, out=zeros(16, 16, kind))
+        rows, cols = shape
+        assert (got < 0).sum() == rows * cols
+        assert (got[:rows, :cols] < 0).all()
+
+
 @pytest.mark.parametrize(("on", "copied"), [("a2a3", 16), ("a5", 10)])
 def test_a_vector_move_copies_blocks_on_a2a3(on: str, copied: int) -> None:
     k = Kernel()

@@ -197,7 +197,7 @@ def test_ops_without_a_meaning_are_named_and_only_when_they_run() -> None:
     error = the_error(k)
     assert isinstance(error, UnmodelledError)
     assert error.op == "pto.tpow"
-    assert confirmation([error]).startswith("not run: ")
+    assert confirmation("BOUND-UPPER", [error]).startswith("not run: ")
 
 
 BLOCKS = """
@@ -246,9 +246,12 @@ def test_a_bounds_witness_replays() -> None:
     k = Kernel({"m": "index"})
     a, x = k.tensor("a", "f32", "%m", 8, (48, 0, 16, 8)), k.tile("x", "f32", 16, 8)
     k.load(a, x)
-    assert "confirmed: global bounds" in confirmation(replay(k.func, {"m": 60}, A2A3).errors)
-    assert "row 60 of 60" in confirmation(replay(k.func, {"m": 60}, A2A3).errors)
-    assert confirmation(replay(k.func, {"m": 64}, A2A3).errors).startswith("not observed")
+    seen = confirmation("BOUND-UPPER", replay(k.func, {"m": 60}, A2A3).errors)
+    assert seen.startswith("confirmed: global bounds")
+    assert "row 60 of 60" in seen
+    assert confirmation("BOUND-UPPER", replay(k.func, {"m": 64}, A2A3).errors).startswith("not observed")
+    # a fault of another kind confirms nothing
+    assert confirmation("INIT-READ", replay(k.func, {"m": 60}, A2A3).errors).startswith("not observed")
 
 
 def test_an_uninitialised_read_replays() -> None:
@@ -269,10 +272,30 @@ def test_a_clobbered_tile_replays() -> None:
         k.store(x, out)
         return k
 
-    clobber = replay_overlap(planned(128).func, {}, A2A3, frozenset({"x"}))
-    assert clobber is not None
-    assert (clobber.argument, clobber.element) == ("out", (32,))  # y starts 32 elements into x
-    assert replay_overlap(planned(256).func, {}, A2A3, frozenset({"x"})) is None
+    for private in (frozenset({"x"}), None):
+        clobber = replay_overlap(planned(128).func, {}, A2A3, private)
+        assert clobber is not None
+        assert (clobber.argument, clobber.element) == ("out", (32,))  # y starts 32 elements into x
+        assert replay_overlap(planned(256).func, {}, A2A3, private) is None
+
+
+def test_a_second_name_for_the_same_bytes_is_no_clobbering() -> None:
+    k = Kernel()
+    a, out = k.tensor("a", "f32", 8, 8), k.tensor("out", "f32", 1, 64)
+    x, row = k.tile("x", "f32", 8, 8, addr=0), k.tile("row", "f32", 1, 64, addr=0)
+    k.load(a, x)
+    k.store(row, out)
+    assert replay_overlap(k.func, {}, A2A3) is None
+
+
+def test_scratch_over_the_result_spoils_it() -> None:
+    k = Kernel()
+    a, out = k.tensor("a", "f32", 8, 8), k.tensor("out", "f32", 8, 8)
+    x, y, t = k.tile("x", "f32", 8, 8), k.tile("y", "f32", 8, 8), k.tile("t", "f32", 8, 8, addr=256)
+    k.load(a, x)
+    k.op("tprelu", f"{x} {x} {t}", y)
+    k.store(y, out)
+    assert isinstance(the_error(k, a=ramp(8, 8), out=zeros(8, 8)), UninitialisedError)
 
 
 def test_allocations_without_addresses_get_storage_of_their_own() -> None:
