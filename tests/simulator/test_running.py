@@ -291,7 +291,7 @@ def test_a_second_name_for_the_same_bytes_is_no_clobbering() -> None:
 def test_scratch_over_the_result_spoils_it() -> None:
     k = Kernel()
     a, out = k.tensor("a", "f32", 8, 8), k.tensor("out", "f32", 8, 8)
-    x, y, t = k.tile("x", "f32", 8, 8), k.tile("y", "f32", 8, 8), k.tile("t", "f32", 8, 8, addr=256)
+    x, y, t = k.tile("x", "f32", 8, 8), k.tile("y", "f32", 8, 8), k.tile("t", "f32", 8, 8, addr=512)
     k.load(a, x)
     k.op("tprelu", f"{x} {x} {t}", y)
     k.store(y, out)
