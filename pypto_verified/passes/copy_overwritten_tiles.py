@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from pypto_verified.errors import NotModelled
 from pypto_verified.ir.expr import Call, Expr, Span, Var
 from pypto_verified.ir.stmt import Assign, For, Function, If, Stmt, While
 from pypto_verified.ir.types import TileType
 from pypto_verified.passes.buffers import is_view, shared_operand
-from pypto_verified.passes.context import PassContext
+from pypto_verified.passes.context import PassContext, at
 from pypto_verified.passes.name_liveness import NameSet, live_after, loop_head
 from pypto_verified.passes.rewrite import Rewriter
 from pypto_verified.passes.tile_copies import Copier
@@ -18,6 +19,7 @@ def copy_overwritten_tiles(function: Function, ctx: PassContext) -> Function:
     """Keep values apart that the IR keeps apart: `t = assemble(base, x)` overwrites `base`, so if `base` (or a view of
     it) is read later, in a later trip too, or is `x` itself, the op works on a copy.
 
+    A write through a window (`tile.slice`) of a tile that is read again is NotModelled.
     Requires: SSA, spaces, effective views. Produces: after an op that works in place nothing reads the old value.
     Raises PassError at the op where the copy would be in a space that has no copy instruction.
     """
@@ -29,6 +31,7 @@ class _Pass(Rewriter):
         super().__init__(function, ctx)
         self.copier = Copier(ctx.target, self.names)
         self.root: dict[str, str] = {}
+        self.windows: set[str] = set()
         self.live: NameSet = frozenset()
 
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
@@ -56,6 +59,8 @@ class _Pass(Rewriter):
         if not isinstance(operand, Var):
             return super().assign(s)
         root = self.root.get(operand.name, operand.name)
+        if value.op == "tile.slice" or (is_view(value) and operand.name in self.windows):
+            self.windows.add(s.var.name)
         before: tuple[Stmt, ...] = ()
         if not is_view(value) and (self._read_later(root, s.var.name) or self._read_beside(root, value, position)):
             copy = self._copy(operand, value, s.span)
@@ -74,6 +79,10 @@ class _Pass(Rewriter):
 
     def _copy(self, operand: Var, call: Call, span: Span) -> Assign:
         assert isinstance(operand.type, TileType), "ops work in place on tiles"
+        if operand.name in self.windows:
+            # PyPTO lets such a write reach the whole tile; the IR's values can't say so.
+            what = f"{call.op} in place on '{operand.name}', a window of a tile that is read again"
+            raise NotModelled(what, at(span))
         why = f"'{operand.name}' is read while or after {call.op} overwrites it"
         return self.copier.copy(operand, operand.type, why, span)
 

@@ -11,6 +11,7 @@ from pypto_verified.ir.types import TileType, Type
 from pypto_verified.layouts import Space
 from pypto_verified.ops.build import make_call
 from pypto_verified.ops.registry import lookup
+from pypto_verified.passes.buffers import storage_bytes
 from pypto_verified.passes.context import PassContext, at
 from pypto_verified.passes.rewrite import Rewriter, same_block
 from pypto_verified.passes.space_classes import PREFERENCE, is_open, space_classes
@@ -73,7 +74,7 @@ class _Pass(Rewriter):
     def _fitted(self, call: Expr, given: Expr) -> Call:
         """The call with operands where it takes them, its type deduced anew unless it is still the `given` one."""
         assert isinstance(call, Call), "only calls have operands to fit"
-        args = list(call.args)
+        args, inserted = list(call.args), len(self.before)
         for k, (param, arg) in enumerate(zip(lookup(call.op).params, call.args, strict=False)):
             if isinstance(arg, Var) and isinstance(arg.type, TileType) and param.spaces:
                 args[k] = self._in_space(arg, param.spaces, f"{call.op} takes '{param.name}'", call.span)
@@ -82,6 +83,8 @@ class _Pass(Rewriter):
         new = call if same else make_call(call.op, tuple(args), dict(call.kwargs), call.span)
         if call.op == "tile.move":
             self._check_move(new)
+        if len(self.before) > inserted:
+            self._check_size(new)
         return new
 
     def _in_space(self, var: Var, allowed: frozenset[Space], who: str, span: Span) -> Var:
@@ -99,6 +102,15 @@ class _Pass(Rewriter):
                 self.moved[var.name, step] = known
             var = known
         return var
+
+    def _check_size(self, call: Call) -> None:
+        """A matmul whose operands we move has to fit as it is: tiling it is AutoTileMatmulL0's work."""
+        for t in (call.type, *(a.type for a in call.args if isinstance(a, Var))):
+            if isinstance(t, TileType) and t.space is not None:
+                size, room = storage_bytes(t, self.ctx.target), self.ctx.target.capacity(t.space)
+                if size > room:
+                    what = f"{call.op} with {size} bytes in {t.space.value}, which has {room}: AutoTileMatmulL0"
+                    raise NotModelled(what, at(call.span), help="split the matmul into tiles that fit")
 
     def _way(self, src: Space, dst: Space, what: str, span: Span) -> tuple[Space, ...]:
         if _core(src) != _core(dst):

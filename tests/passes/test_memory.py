@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pypto_verified.errors import PassError
+from pypto_verified.errors import NotModelled, PassError
 from pypto_verified.ir.stmt import Function
 from pypto_verified.language import load_source
 from pypto_verified.layouts import Space
@@ -179,6 +179,18 @@ out = pl.store(x, [0, 0], out)
 return pl.store(y, [16, 0], out)
 """))
     assert ops(f) == ["load", "load", "move", "assemble", "store", "store"]
+
+
+def test_a_write_through_a_window_of_a_tile_that_is_read_again_is_not_modelled() -> None:
+    f = kernel(PARAMS, """
+x = pl.load(a, [0, 0], [16, 64])
+s = pl.tile.slice(x, [8, 64], [8, 0])
+y = pl.tile.assemble(s, pl.load(a, [64, 0], [4, 64]), [0, 0])
+out = pl.store(y, [16, 0], out)
+return pl.store(x, [0, 0], out)
+""")
+    with pytest.raises(NotModelled, match="a window of a tile that is read again"):
+        lower(f)
 
 
 def test_a_tile_assembled_with_a_window_of_itself_works_on_a_copy() -> None:

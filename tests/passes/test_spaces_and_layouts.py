@@ -89,6 +89,21 @@ def test_two_cores_in_one_kernel_are_not_modelled() -> None:
         lower(f)
 
 
+@pytest.mark.parametrize("arch", TARGETS)
+def test_a_matmul_larger_than_l0_is_not_modelled(arch: str) -> None:
+    f = kernel("""
+        a: pl.Tensor[[64, 1024], pl.FP16],
+        b: pl.Tensor[[1024, 16], pl.FP16],
+        out: pl.Out[pl.Tensor[[64, 16], pl.FP32]]
+    """, """
+        am = pl.load(a, [0, 0], [64, 1024], target_memory=pl.Mem.Mat)
+        bm = pl.load(b, [0, 0], [1024, 16], target_memory=pl.Mem.Mat)
+        return pl.store(pl.matmul(am, bm), [0, 0], out)
+    """)
+    with pytest.raises(NotModelled, match="131072 bytes in left, which has 65536: AutoTileMatmulL0"):
+        lower(f, arch)
+
+
 def test_acc_has_no_way_back_to_left() -> None:
     f = kernel(MATMUL, """
         am = pl.load(a, [0, 0], [32, 64], target_memory=pl.Mem.Mat)
