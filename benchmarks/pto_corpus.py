@@ -3,7 +3,7 @@
     python benchmarks/pto_corpus.py PTOAS_CHECKOUT [--verdicts corpus.tsv] [--show REASON]
 
 `--verdicts`: a table with the columns path, flags, exit and reason, what the real assembler said about each file;
-with it, legality findings are compared with its answers.
+with it, legality findings are compared with its answers: a file that it accepts must have none.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pypto_verified.errors import PtoError
+from pypto_verified.pto.legality import check_legality
 from pypto_verified.pto.module import Module
 from pypto_verified.pto.reader import read
 from pypto_verified.pto.writer import write
@@ -84,6 +85,42 @@ def verdicts(table: Path) -> dict[str, tuple[bool, str, str]]:
         }
 
 
+def target_of(module: Module, flags: str) -> str:
+    """The target that the assembler takes: the module's, else the flag's, else a3; "a2a3" is none of its names."""
+    spec = module.attrs.get("pto.device-spec")
+    if isinstance(spec, str) and ("950" in spec or "910_95" in spec):
+        return "a5"
+    flag = re.search(r"--pto-arch=(a\d)", flags)
+    name = module.arch if module.arch in ("a2", "a3", "a5") else flag[1] if flag else "a3"
+    return "a5" if name == "a5" else "a2a3"
+
+
+def compare(modules: dict[str, Module], answers: dict[str, tuple[bool, str, str]]) -> None:
+    """Print how legality agrees with the assembler, and how fast it is."""
+    wrong: Counter[str] = Counter()
+    seconds, counts = 0.0, Counter[str]()
+    missed: Counter[str] = Counter()
+    for path, module in modules.items():
+        if path not in answers:
+            continue
+        accepted, why, flags = answers[path]
+        level = re.search(r"--pto-level=(level\d)", flags)
+        begin = time.perf_counter()
+        found = check_legality(module, target_of(module, flags), level[1] if level else "level2")
+        seconds += time.perf_counter() - begin
+        counts["accepted" if accepted else "rejected"] += 1
+        if accepted:
+            wrong.update(f"{path}: {illegal.id}: {illegal.message}" for illegal in found)
+        elif found:
+            counts["matched"] += 1
+        else:
+            missed[re.sub(r".*?error: ", "", why)[:70]] += 1
+    print(f"legality: {counts['accepted']} accepted files, {len(wrong)} findings on them; "
+          f"{counts['matched']} of {counts['rejected']} rejected files that are read have a finding; {seconds:.1f} s")
+    for line, count in [*wrong.most_common(10), *missed.most_common(25)]:
+        print(f"  {count:5} {line}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path)
@@ -105,6 +142,7 @@ def main() -> None:
     accepted = [p for p, (ok, _, _) in answers.items() if ok and p.startswith(ROOTS)]
     if accepted:
         print(f"accepted by the assembler: {len(accepted)}, read here: {sum(p in everything for p in accepted)}")
+        compare(everything, answers)
 
 
 if __name__ == "__main__":
