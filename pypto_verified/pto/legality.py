@@ -11,31 +11,14 @@ from dataclasses import dataclass, replace
 
 from pypto_verified.errors import Location
 from pypto_verified.layouts import BLayout, Space
-from pypto_verified.pto.module import AttrValue, EnumAttr, Func, Module, Op, Value
+from pypto_verified.pto.legality_context import Context
+from pypto_verified.pto.module import AttrValue, EnumAttr, Func, Module, Op
 from pypto_verified.pto.types import MultiTileBufType, TileBufType, Type
 from pypto_verified.pto.walk import walk_ops
 
 LEVELS = ("level1", "level2", "level3")
 TARGETS = ("a2a3", "a5")
 _SOURCE = "PTOAS verifier"
-
-
-class Context:
-    """What the sites of one module share: constants, the definitions of values, target and level."""
-
-    def __init__(self, module: Module, target: str, level: str) -> None:
-        self.module = module
-        self.target = target
-        self.level = level
-        self.constants: dict[Value, int] = {}
-        self.producers: dict[Value, Op] = {}
-        for func in module.funcs:
-            for op in walk_ops(func):
-                for result in op.results:
-                    self.producers[result] = op
-                value = op.attrs.get("value")
-                if op.name == "arith.constant" and isinstance(value, int) and not isinstance(value, bool):
-                    self.constants[op.result] = value
 
 
 class Site:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from pypto_verified.pto.legality import Context, Legal, Site
+from pypto_verified.pto.legality import Legal, Site
+from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.pto.legality_words import A3, A5, BELOW3, LEVEL3, extents
-from pypto_verified.pto.module import Op, Symbol
+from pypto_verified.pto.module import Op
 from pypto_verified.pto.types import TensorViewType, TileBufType
-from pypto_verified.pto.walk import walk_ops
 
-_INITS = "pto.aic_initialize_pipe pto.aiv_initialize_pipe"
+_INITS = " ".join(INITS)
 _SPLITS = ("pto.tpush_to_aiv pto.tpush_to_aic pto.tpop_from_aic pto.tpop_from_aiv pto.tfree_from_aic "
            "pto.tfree_from_aiv pto.talloc_to_aiv pto.talloc_to_aic")
 _TO_VECTOR = "pto.tpush_to_aiv pto.tpop_from_aic"
@@ -19,48 +19,27 @@ _ON_VECTOR = "pto.aiv_initialize_pipe pto.tpush_to_aic pto.tpop_from_aic pto.tfr
 _EVENTS = "pto.sync.set pto.sync.wait"
 _CROSS = "pto.set_cross_block pto.wait_cross_block"
 _PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
-_BUFFERS = ("pto.reserve_buffer", "pto.import_reserved_buffer")
 _FLAG_COUNT = 16
 _BUFFER_COUNT = 32
 
 
 def _kind(s: Site) -> str:
     """'cube' or 'vector': what the section around the op, or its function, is declared as; '' if neither says."""
-    for op in walk_ops(s.func):
-        if op.name in ("pto.section.cube", "pto.section.vector") and any(
-            inner is s.op for block in op.regions for inner in _inside(block.ops)
-        ):
-            return op.name.removeprefix("pto.section.")
-    return s.func.kernel_kind
-
-
-def _inside(ops: list[Op]) -> list[Op]:
-    found: list[Op] = []
-    stack = list(ops)
-    while stack:
-        op = stack.pop()
-        found.append(op)
-        for block in op.regions:
-            stack += block.ops
-    return found
+    return s.context.sections.get(s.op) or s.func.kernel_kind
 
 
 def _is_helper(s: Site) -> bool:
     return "pto.tileop.helper" in s.func.attrs
 
 
-def _same_id(s: Site) -> int:
-    return sum(op.name in _INITS.split() and _id(op) == _id(s.op) for op in walk_ops(s.func))
-
-
-def _id(op: Op) -> int:
-    value = op.attrs.get("id", 0)
-    return value if isinstance(value, int) else 0
+def _inits(s: Site) -> list[Op]:
+    """The initialisations, in the function, of the pipe that an op names."""
+    return s.context.funcs[s.func].inits.get(pipe_id(s.op), [])
 
 
 def _init(s: Site) -> Op | None:
-    """The initialisation of the pipe that a data op names, in its function."""
-    return next((o for o in walk_ops(s.func) if o.name in _INITS.split() and _id(o) == _id(s.op)), None)
+    found = _inits(s)
+    return found[0] if found else None
 
 
 def _directions(s: Site) -> int:
@@ -83,24 +62,15 @@ def _shape(op: Op) -> str:
     return ", ".join(f"{n} = {op.attrs[n]}" for n in names if n in op.attrs)
 
 
-def _buffers(op: Op, context: Context) -> set[str]:
-    """Names of the buffers that an end of a pipe reserves or imports."""
-    makers = [context.producers.get(v) for v in op.operands()]
-    names = [m.attrs.get("name") for m in makers if m is not None and m.name in _BUFFERS]
-    return {name for name in names if isinstance(name, str)}
-
-
 def _peers(s: Site) -> list[Op]:
-    """The initialisations in other functions that use one of this one's buffers."""
-    mine = _buffers(s.op, s.context)
-    return [op for f in s.context.module.funcs if f is not s.func for op in walk_ops(f)
-            if op.name in _INITS.split() and _buffers(op, s.context) & mine]
+    """The other ends of a pipe: initialisations with the same buffer."""
+    ends = [op for name in s.context.buffer_names(s.op) for op in s.context.pipe_ends[name]]
+    return [op for op in ends if op is not s.op]
 
 
 def _splits(s: Site) -> list[int]:
     """The split codes of the function's ops on the same pipe."""
-    codes = [op.attrs.get("split") for op in walk_ops(s.func) if op.name in _SPLITS.split() and _id(op) == _id(s.op)]
-    return sorted({code for code in codes if isinstance(code, int)})
+    return sorted(s.context.funcs[s.func].splits.get(pipe_id(s.op), ()))
 
 
 def _slots(s: Site) -> int:
@@ -119,15 +89,7 @@ def _split_axis(s: Site) -> int | None:
 
 
 def _named(s: Site) -> int:
-    return sum(o.name == s.op.name and o.attrs.get("name") == s.attr("name")
-               and o.attrs.get("peer_func") == s.attr("peer_func") for o in walk_ops(s.func))
-
-
-def _peer_has_buffer(s: Site) -> bool:
-    peer = s.attr("peer_func")
-    funcs = [f for f in s.context.module.funcs if isinstance(peer, Symbol) and f.name == peer.name]
-    return any(op.name == "pto.reserve_buffer" and op.attrs.get("name") == s.attr("name")
-               for f in funcs for op in walk_ops(f))
+    return s.context.funcs[s.func].buffers[s.op.name, s.attr("name"), s.attr("peer_func")]
 
 
 def _capacity(s: Site) -> int:
@@ -148,7 +110,8 @@ ROWS: tuple[Legal, ...] = (
     Legal("PIPE-ID-SIGN", f"{_INITS} {_SPLITS}", "", "a pipe's id is not negative", holds=lambda s: s.int("id") >= 0,
           found=lambda s: f"it is {s.int('id')}"),
     Legal("PIPE-ID", _INITS, "", "a pipe's id is used by one initialisation of the function",
-          holds=lambda s: _same_id(s) == 1, found=lambda s: f"id {s.int('id')} is initialised {_same_id(s)} times"),
+          holds=lambda s: len(_inits(s)) == 1,
+          found=lambda s: f"id {s.int('id')} is initialised {len(_inits(s))} times"),
     Legal("PIPE-DIRECTION", _INITS, "", "dir_mask is 1 (to vector), 2 (to cube) or 3",
           holds=lambda s: s.int("dir_mask") in (1, 2, 3), found=lambda s: f"it is {s.int('dir_mask')}"),
     Legal("PIPE-SLOT-SIZE", _INITS, "", "a slot has a size", holds=lambda s: s.int("slot_size") > 0,
@@ -231,7 +194,8 @@ ROWS: tuple[Legal, ...] = (
     Legal("RESERVE-PLANNED", "pto.reserve_buffer", "", "below level 3 the assembler places a buffer", levels=BELOW3,
           holds=lambda s: s.attr("auto") is True and s.attr("base") is None,
           found=lambda s: f"auto is {s.attr('auto')}, base is {s.attr('base')}", source="PTOAS, reserved buffers"),
-    Legal("IMPORT-PEER", "pto.import_reserved_buffer", "", "the peer reserves the buffer", holds=_peer_has_buffer,
+    Legal("IMPORT-PEER", "pto.import_reserved_buffer", "", "the peer reserves the buffer",
+          holds=lambda s: s.context.reserves(s.attr("peer_func"), s.attr("name")),
           found=lambda s: f"{s.attr('peer_func')} has no buffer {s.attr('name')!r}"),
     Legal("IMPORT-NAME", "pto.import_reserved_buffer", "", "a peer's buffer is imported once in a function",
           holds=lambda s: _named(s) == 1, found=lambda s: f"{_named(s)} times"),

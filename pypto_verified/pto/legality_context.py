@@ -1,0 +1,91 @@
+"""What legality rules ask about a module as a whole, gathered in one walk."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from pypto_verified.pto.module import AttrValue, Block, Func, Module, Op, Symbol, Value
+
+INITS = ("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe")
+BUFFERS = ("pto.reserve_buffer", "pto.import_reserved_buffer")
+_SECTIONS = {"pto.section.cube": "cube", "pto.section.vector": "vector"}
+
+
+def pipe_id(op: Op) -> int:
+    """The id of the pipe that an op belongs to; 0 if it is not given."""
+    value = op.attrs.get("id", 0)
+    return value if isinstance(value, int) else 0
+
+
+class FuncFacts:
+    """One function: its pipes by id, the split codes used on them, and how often a buffer is made or imported."""
+
+    def __init__(self) -> None:
+        self.inits: dict[int, list[Op]] = {}
+        self.splits: dict[int, set[int]] = {}
+        self.buffers: Counter[tuple[str, AttrValue, AttrValue]] = Counter()
+
+
+class Context:
+    """A module at a target and level: constants, who makes a value, the sections of ops, the facts of functions."""
+
+    def __init__(self, module: Module, target: str, level: str) -> None:
+        self.module = module
+        self.target = target
+        self.level = level
+        self.constants: dict[Value, int] = {}
+        self.producers: dict[Value, Op] = {}
+        self.sections: dict[Op, str] = {}
+        self.funcs: dict[Func, FuncFacts] = {}
+        self.pipe_ends: dict[str, list[Op]] = {}
+        for func in module.funcs:
+            self.funcs[func] = FuncFacts()
+            if func.body is not None:
+                for op, section in _with_section(func.body):
+                    self._gather(func, op, section)
+
+    def _gather(self, func: Func, op: Op, section: str) -> None:
+        for result in op.results:
+            self.producers[result] = op
+        value = op.attrs.get("value")
+        if op.name == "arith.constant" and isinstance(value, int) and not isinstance(value, bool):
+            self.constants[op.result] = value
+        if section:
+            self.sections[op] = section
+        facts = self.funcs[func]
+        if op.name in INITS:
+            facts.inits.setdefault(pipe_id(op), []).append(op)
+            for name in self.buffer_names(op):
+                self.pipe_ends.setdefault(name, []).append(op)
+        split = op.attrs.get("split")
+        if isinstance(split, int):
+            facts.splits.setdefault(pipe_id(op), set()).add(split)
+        if op.name in BUFFERS:
+            facts.buffers[op.name, op.attrs.get("name"), op.attrs.get("peer_func")] += 1
+
+    def buffer_names(self, init: Op) -> set[str]:
+        """Names of the buffers that an end of a pipe reserves or imports."""
+        makers = (self.producers.get(value) for value in init.operands())
+        names = (maker.attrs.get("name") for maker in makers if maker is not None and maker.name in BUFFERS)
+        return {name for name in names if isinstance(name, str)}
+
+    def reserves(self, peer: AttrValue, name: AttrValue) -> bool:
+        """Whether the function `peer` reserves a buffer of that name."""
+        return any(
+            facts.buffers["pto.reserve_buffer", name, None] > 0
+            for func, facts in self.funcs.items() if isinstance(peer, Symbol) and func.name == peer.name
+        )
+
+
+def _with_section(body: Block) -> Iterator[tuple[Op, str]]:
+    """Every op with the kind of the innermost section around it, '' outside of sections."""
+    stack = [(iter(body.ops), "")]
+    while stack:
+        ops, section = stack[-1]
+        op = next(ops, None)
+        if op is None:
+            stack.pop()
+            continue
+        yield op, section
+        stack += [(iter(block.ops), _SECTIONS.get(op.name, section)) for block in reversed(op.regions)]
