@@ -1,7 +1,7 @@
 """Names that stand for a tensor which was stored into: a store writes in place, so its value is the tensor itself.
 
-`r = pl.store(t, offsets, out)` gives `out` a second name. Translating `r` as `out` keeps a store in a loop or a branch
-what it is on the machine: a write that every later reader of `out` sees, also if the loop runs no trip.
+`r = pl.store(t, offsets, out)` gives `out` a second name. Where `r` is set in a loop or branch and read after it, `r`
+is translated as `out`: then it has a value also if the loop runs no trip, the same that it has on the machine.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import ast
 
 
 def stored_tensors(definition: ast.FunctionDef) -> dict[str, str]:
-    """For each name that is only ever the value of stores into one parameter: that parameter."""
+    """For each name that leaves a loop or branch and is only ever the value of stores into one parameter: that
+    parameter."""
     assigned: dict[str, list[ast.expr]] = {}
     rebound: set[str] = set()
     for node in ast.walk(definition):
@@ -27,11 +28,36 @@ def stored_tensors(definition: ast.FunctionDef) -> dict[str, str]:
                 pass
     parameters = {a.arg for a in (*definition.args.posonlyargs, *definition.args.args, *definition.args.kwonlyargs)}
     found: dict[str, str] = {}
-    for name in assigned:
+    for name in _escaping(definition):
         root = _root(name, assigned, rebound, parameters, frozenset())
         if root is not None and root != name:
             found[name] = root
     return found
+
+
+def _escaping(definition: ast.FunctionDef) -> set[str]:
+    """Names that are assigned in one loop or branch only and read outside of it."""
+    everywhere = _uses(definition)
+    found: set[str] = set()
+    for node in ast.walk(definition):
+        if isinstance(node, ast.For | ast.While | ast.If):
+            inside = _uses(node)
+            found |= {
+                name for name, (stores, loads) in inside.items()
+                if stores and stores == everywhere[name][0] and loads < everywhere[name][1]
+            }
+    return found
+
+
+def _uses(root: ast.AST) -> dict[str, tuple[int, int]]:
+    """How often each name is assigned and read below a node."""
+    counts: dict[str, tuple[int, int]] = {}
+    for node in ast.walk(root):
+        if isinstance(node, ast.Name):
+            stores, loads = counts.get(node.id, (0, 0))
+            is_store = isinstance(node.ctx, ast.Store)
+            counts[node.id] = (stores + is_store, loads + (not is_store))
+    return counts
 
 
 def _root(

@@ -196,7 +196,7 @@ def test_stores_for_their_effect_and_scalar_writes() -> None:
     assert isinstance(subscript, Eval) and subscript.call.args[2] == Const(3.0, FP32)
 
 
-def test_the_value_of_a_store_is_the_tensor_itself() -> None:
+def test_the_value_of_a_store_that_leaves_a_loop_is_the_tensor_itself() -> None:
     _, loop, last = body(
         "z = pl.tile.full([8, 64], pl.FP32, 0.0)",
         "for i in pl.range(n):",
@@ -205,8 +205,14 @@ def test_the_value_of_a_store_is_the_tensor_itself() -> None:
         "return second",
     )
     assert isinstance(loop, For) and isinstance(last, Return)
-    assert [s.var.name for s in loop.body if isinstance(s, Assign)] == ["a", "a"]
+    assert [s.var.name for s in loop.body if isinstance(s, Assign)] == ["first", "a"]
     assert [v.name for v in last.values if isinstance(v, Var)] == ["a"]
+
+
+def test_elsewhere_the_value_of_a_store_has_the_name_it_is_given() -> None:
+    _, store, last = body("z = pl.tile.full([8, 64], pl.FP32, 0.0)", "r = pl.store(z, [0, 0], a)", "return r")
+    assert isinstance(store, Assign) and isinstance(last, Return)
+    assert (store.var.name, last.values) == ("r", (store.var,))
 
 
 def test_a_name_for_one_of_two_tensors_stays_a_name_of_its_own() -> None:
