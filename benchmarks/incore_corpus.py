@@ -102,7 +102,7 @@ def _run_function(function: Function, chip: str) -> Outcome:
     except Exception as error:
         return Outcome(1, _refusal(error), (_reason(error),))
     try:
-        results = verify_module(artifact.module, target(chip), CheckOptions())
+        results = verify_module(artifact.module, target(chip), CheckOptions(), {function.name: artifact.names})
     except Exception as error:
         return Outcome(3, "", (_reason(error),))
     verdict, reasons = _verdict(results)

@@ -180,11 +180,15 @@ def verify_module(
     module: Module, chip: Target, options: CheckOptions, names: Mapping[str, Mapping[str, str]] = MappingProxyType({})
 ) -> list[FunctionResult]:
     """The verdicts on a module's functions; `names` gives, by function, what users call the arguments of the text."""
+    from pypto_verified.witness import replayed
     from verifiers import Options, verify
 
     level = f"level{options.level}" if options.level else ""
     given = Options(assume=options.assume, strict=options.strict, seed=options.seed, names=names, level=level)
-    return verify(module, chip, given)
+    results = verify(module, chip, given)
+    if not options.simulate:
+        return results
+    return [replayed(r, module, chip, options.seed, names.get(r.name, {})) for r in results]
 
 
 def error_finding(error: PtoError, path: str) -> Finding:

@@ -1,0 +1,67 @@
+"""Replays refutations in the simulator: a witness that does not show what its rule claims is a fault of this tool
+(VF-03)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from pypto_verified.pto.module import Func, Module
+from pypto_verified.report.model import Finding, FunctionResult, Kind, Verdict
+from pypto_verified.targets import Target
+
+MAX_STEPS = 200_000
+"""Ops of one replay; a witness that needs more is not run."""
+
+
+def replayed(
+    result: FunctionResult, module: Module, target: Target, seed: int, names: Mapping[str, str]
+) -> FunctionResult:
+    """The result with `replay` filled in for each refutation that a run can show, and one ERROR more for each that ran
+    and did not show it. `names`: what the user calls an argument of the text."""
+    if all(f.verdict is not Verdict.REFUTED for f in result.findings):
+        return result
+    func = next(f for f in module.funcs if f.name == result.name)
+    findings: list[Finding] = []
+    for finding in result.findings:
+        shown = _replay(finding, func, target, seed, names) if finding.verdict is Verdict.REFUTED else ""
+        findings.append(replace(finding, replay=shown))
+        if shown.startswith("not observed"):
+            findings.append(_fault(finding, shown))
+    return FunctionResult(result.name, result.obligations, findings)
+
+
+def _replay(finding: Finding, func: Func, target: Target, seed: int, names: Mapping[str, str]) -> str:
+    """'confirmed: ...', 'not observed: ...', 'not run: ...', or '' for a rule whose failure no run shows."""
+    from pypto_verified.simulator import confirmation, replay, replay_overlap
+    from pypto_verified.simulator.errors import StepLimitError
+
+    if not _can_be_shown(finding.rule):
+        return ""
+    values = dict(finding.witness)
+    values.update({argument: values[name] for argument, name in names.items() if name in values})
+    if finding.rule == "PLAN-OVERLAP":
+        clobber = replay_overlap(func, values, target, seed=seed, max_steps=MAX_STEPS)
+        return f"confirmed: {clobber}" if clobber else "not observed: the results are those of tiles kept apart"
+    errors = replay(func, values, target, seed, max_steps=MAX_STEPS).errors
+    if any(isinstance(e, StepLimitError) for e in errors):
+        return f"not run: more than {MAX_STEPS} ops"
+    return confirmation(finding.rule, [e for e in errors if finding.line in (e.location.line, e.line)] or errors)
+
+
+def _can_be_shown(rule: str) -> bool:
+    """Whether the rule says that a run shows its failure, and the simulator has a check for it. What the assembler
+    rejects is not run."""
+    from pypto_verified.simulator.replay import OBSERVED_AS
+    from verifiers.registry import RULES
+
+    observable = any(r.id == rule and r.observable and r.kind is Kind.SAFETY for r in RULES)
+    return observable and (rule == "PLAN-OVERLAP" or any(rule.startswith(prefix) for prefix in OBSERVED_AS))
+
+
+def _fault(finding: Finding, shown: str) -> Finding:
+    message = f"internal error: the witness of {finding.rule} does not show it; {shown}"
+    return replace(
+        finding, rule="REPLAY", verdict=Verdict.ERROR, message=message, replay="",
+        help="please report this kernel; --no-simulate leaves replays out",
+    )
