@@ -18,15 +18,17 @@ _QUANTISED = {("float32", "int8"), ("float32", "uint8"), ("float32", "float16"),
               ("int32", "int8"), ("int32", "uint8"), ("int32", "float16")}
 
 
-def compact_pitch(acc: Tile) -> Layout:
+def compact_pitch(site: Site, acc: Tile) -> Layout:
     """Readers that heed Compact: rows of the type, or the valid rows rounded up to a fractal."""
-    return acc.pitched(ceil_to(acc.rows, 16), acc.layout.cols) if acc.compact else acc.layout
+    if site.declared or not acc.compact:
+        return acc.layout
+    return acc.pitched(ceil_to(acc.rows, 16), acc.layout.cols)
 
 
 def move_pitch(site: Site, acc: Tile, whole: bool) -> Layout:
     """TMOV from the accumulator ignores Compact. a2a3: rows of the type. a5: a static valid row count, or the run-time
     one, rounded up to a fractal; `whole`: a boxed destination takes all physical rows."""
-    if not site.a5:
+    if site.declared or not site.a5:
         return acc.layout
     static = acc.type.v_row
     rows = static if static is not None and 0 < static < acc.type.rows else acc.type.rows if whole else acc.rows

@@ -19,11 +19,14 @@ class Machine:
     """The core that a program runs on, reused from run to run.
 
     `extra` are bytes behind each space's capacity, for allocations that have no planned address. `errors` collects
-    faults that did not stop the run; `block` and `lane` are (index, count) of the launch.
+    faults that did not stop the run; `block` and `lane` are (index, count) of the launch. `declared`: an imaginary
+    machine that addresses every operand as its type says and converts what it moves; a program that is right gives the
+    same results on both.
     """
 
-    def __init__(self, target: Target, extra: dict[Space, int]) -> None:
+    def __init__(self, target: Target, extra: dict[Space, int], declared: bool = False) -> None:
         self.target = target
+        self.declared = declared
         self.memories = {
             space: LocalMemory(space, target.capacity(space) + extra.get(space, 0))
             for space in (row.space for row in target.memories)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from pypto_verified.layouts import Space
+from pypto_verified.layouts import BLayout, SLayout, Space
 from pypto_verified.simulator.errors import Place, ShapeError, UnmodelledError
-from pypto_verified.simulator.layout import ceil_to
+from pypto_verified.simulator.layout import Layout, ceil_to, layout_of
 from pypto_verified.simulator.memory import View
 from pypto_verified.simulator.registry import Site, op
 from pypto_verified.simulator.tile import Tile
@@ -43,13 +43,13 @@ def _multiply(site: Site, dst: Tile, lhs: Tile, rhs: Tile, vector: bool, start: 
         raise ShapeError(f"m, k, n = {m}, {k}, {n}: more than {site.target.matmul_extent_max}", Place(dst.name))
     if min(m, k, n) == 0:
         return
-    widened = m == 1 and not vector and not site.a5
+    widened = m == 1 and not vector and not site.a5 and not site.declared
     if widened:
         m = 16
-    a_rows = 1 if vector and m == 1 else ceil_to(m, 16)
-    a = lhs.reads(m, k, layout=lhs.pitched(a_rows, ceil_to(k, lhs.block)), within=not widened)
-    b = rhs.reads(k, n, layout=rhs.pitched(ceil_to(k, rhs.block), ceil_to(n, 16)))
-    out = dst.writes(m, n, layout=dst.pitched(ceil_to(m, 16), ceil_to(n, 16)), within=not widened)
+    a_layout, b_layout, c_layout = _layouts(site, dst, lhs, rhs, 1 if vector else 16, (m, k, n))
+    a = lhs.reads(m, k, layout=a_layout, within=not widened)
+    b = rhs.reads(k, n, layout=b_layout)
+    out = dst.writes(m, n, layout=c_layout, within=not widened)
     bad_a, bad_b = a.bad(), b.bad()
     bad: Array | None = None
     if bad_a is not None or bad_b is not None:
@@ -67,6 +67,20 @@ def _multiply(site: Site, dst: Tile, lhs: Tile, rhs: Tile, vector: bool, start: 
             bad = unset if bad is None else bad | unset
     out.put(result)
     out.mark(bad)
+
+
+def _layouts(
+    site: Site, dst: Tile, lhs: Tile, rhs: Tile, rows: int, extents: tuple[int, int, int]
+) -> tuple[Layout, Layout, Layout]:
+    """How the unit addresses A, B and C, whatever their types say: A as the target's L0A, `rows` to a fractal, B in Zn,
+    C in Nz of 16 x 16; pitches are the extents rounded up to fractals."""
+    if site.declared:
+        return lhs.layout, rhs.layout, dst.layout
+    m, k, n = extents
+    high, wide = ceil_to(m, 16), ceil_to(n, 16)
+    a = lhs.pitched(ceil_to(m, rows), ceil_to(k, lhs.block))
+    b = layout_of(BLayout.ROW, SLayout.COL, 512, ceil_to(k, rhs.block), wide, rhs.kind.itemsize)
+    return a, b, layout_of(BLayout.COL, SLayout.ROW, 1024, high, wide, dst.kind.itemsize)
 
 
 @op("tmatmul", "dst lhs rhs")

@@ -28,9 +28,14 @@ def _extents(tile: Tile, tensor: Tensor) -> tuple[int, int]:
     return (rows, tile.cols) if tensor.layout is TensorLayout.ND else (tile.rows, cols)
 
 
-def _require_kind(tile: Tile, tensor: Tensor) -> None:
-    if tile.kind != tensor.pointer.kind:
-        raise UnmodelledError(f"transfer between {tensor.pointer.kind} and {tile.kind} elements", Place(tile.name))
+def _moved(site: Site, values: Array, kind: np.dtype[np.generic], name: str) -> Array:
+    """`values` as elements of the other side: the bits are moved as they are. Sizes must agree."""
+    if values.dtype == kind:
+        return values
+    if values.dtype.itemsize != kind.itemsize:
+        raise UnmodelledError(f"transfer between {values.dtype} and {kind} elements", Place(name))
+    moved: Array = values.astype(kind) if site.declared else np.ascontiguousarray(values).view(kind)
+    return moved
 
 
 @op("tload", "dst src")
@@ -38,12 +43,11 @@ def tload(site: Site, dst: Tile, src: Tensor) -> None:
     """GM to UB or L1; in UB the last 32-byte block of a row is padded (or left unspecified), in L1 NZ it is zeroed."""
     if len(site.op.args) > 2 or "pad_mode" in site.op.attrs:
         raise UnmodelledError("tload with padding operands", Place(dst.name))
-    _require_kind(dst, src)
     rows, cols = _extents(dst, src)
     if rows == 0 or cols == 0:
         return
     out = dst.writes(rows, cols)
-    out.put(src.window(rows, cols, False).reshape(rows, cols))
+    out.put(_moved(site, src.window(rows, cols, False).reshape(rows, cols), dst.kind, dst.name))
     out.mark()
     _fill_tail(dst, rows, cols)
 
@@ -76,13 +80,12 @@ def tstore(site: Site, dst: Tensor, src: Tile, fp: Tile | None, quant: Scalar | 
     if rows == 0 or cols == 0:
         return
     if src.space is Space.ACC:
-        view = src.reads(rows, cols, layout=compact_pitch(src))
+        view = src.reads(rows, cols, layout=compact_pitch(site, src))
         word = None if quant is None else int(quant)
         values = convert_out(site, view.get(), dst.pointer.kind, scales(fp, cols), word, src.name)
     else:
-        _require_kind(src, dst)
         view = src.reads(rows, cols)
-        values = view.get()
+        values = _moved(site, view.get(), dst.pointer.kind, src.name)
     atomic = site.enum("atomicType", "atomic_none")
     if atomic not in ("atomic_none", "atomic_add"):
         raise UnmodelledError(f"tstore with {atomic}", Place(src.name))

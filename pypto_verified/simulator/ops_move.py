@@ -26,9 +26,10 @@ def _copy(source: View, out: View) -> None:
 
 
 def _to_l0(site: Site, dst: Tile, src: Tile, row: int, col: int) -> None:
-    """L1 to L0A, L0B: the physical tile, or with Compact the fractals that the valid shape touches, at that pitch."""
-    rows, cols, layout = dst.type.rows, dst.type.cols, dst.layout
-    if dst.compact:
+    """L1 to L0A, L0B in whole fractals: the physical tile, or with Compact what is valid, at that pitch."""
+    box_rows, box_cols = dst.layout.box
+    rows, cols, layout = ceil_to(dst.type.rows, box_rows), ceil_to(dst.type.cols, box_cols), dst.layout
+    if dst.compact and not site.declared:
         if dst.space is Space.LEFT:
             rows, cols = ceil_to(dst.rows, 16), ceil_to(dst.cols, dst.block)
         else:
@@ -117,7 +118,7 @@ def textract(
     elif src.space is Space.MAT and dst.space in (Space.BIAS, Space.SCALING):
         _to_table(dst, src, row, col)
     elif src.space is Space.ACC:
-        layout = compact_pitch(src) if dst.space is Space.VEC else src.layout
+        layout = compact_pitch(site, src) if dst.space is Space.VEC else src.layout
         _from_acc(site, src, dst, layout, (dst.rows, ceil_to(dst.cols, dst.block)), (row, col), (0, 0), fp, quant)
     elif src.space is Space.VEC and (dst.space is Space.VEC or (dst.space is Space.MAT and site.a5)):
         _require_kind(dst, src)

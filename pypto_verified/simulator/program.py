@@ -51,14 +51,14 @@ class Instruction:
 class Program:
     """A compiled function. `registers` holds constants; `arguments` are the cells of the function's arguments."""
 
-    def __init__(self, func: Func, target: Target, private: frozenset[str] | None) -> None:
+    def __init__(self, func: Func, target: Target, private: frozenset[str] | None, declared: bool) -> None:
         """`private`: names of the allocations that get storage of their own; None: those without an address."""
         self.func = func
         self.target = target
         self.budget = 0
         self.buffers: dict[str, Buffer] = {}
         self._storage = _private_storage(func, target, private)
-        self.machine = Machine(target, self._storage[1])
+        self.machine = Machine(target, self._storage[1], declared)
         self.registers: Registers = [None]
         self._cells: dict[int, int] = {}
         self.arguments = [self._cell(a) for a in func.args]

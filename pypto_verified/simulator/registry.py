@@ -61,6 +61,11 @@ class Site:
     def a5(self) -> bool:
         return self.target.name == "a5"
 
+    @property
+    def declared(self) -> bool:
+        """Whether operands are addressed as their types say, not as the device does."""
+        return self.machine.declared
+
     def enum(self, name: str, default: str = "") -> str:
         """The member of an enum attribute, `default` when it is absent."""
         found = self.op.attrs.get(name)

@@ -13,7 +13,7 @@ import numpy as np
 from pypto_verified.pto.module import Func, Op, Value
 from pypto_verified.pto.types import PtrType, ScalarType
 from pypto_verified.simulator.errors import SimError, UnmodelledError
-from pypto_verified.simulator.program import walk
+from pypto_verified.simulator.program import Program, walk
 from pypto_verified.simulator.run import MAX_STEPS, Outcome, compile, execute
 from pypto_verified.simulator.scalars import pure
 from pypto_verified.simulator.values import Array, Scalar, is_float, storage
@@ -27,6 +27,11 @@ OBSERVED_AS: dict[str, tuple[str, ...]] = {
 }
 """How a failure of a rule (by prefix) shows in a run: the kinds of faults. A rule without a row shows otherwise."""
 
+COMPARED_WITH_OWN_STORAGE = ("PLAN-OVERLAP", "PLAN-RESERVE", "PLAN-INPLACE")
+"""Rules whose failure shows as a result that changes when allocations do not share bytes."""
+COMPARED_WITH_DECLARED = ("LAYOUT-", "PITCH-", "DTYPE-", "BOX-")
+"""Rules whose failure shows as a result that differs from what the types say."""
+
 DEFAULT_EXTENT = 128
 """An extent of a tensor that the witness does not name."""
 UNSHAPED_ELEMENTS = 4096
@@ -36,19 +41,16 @@ RANDOM_ELEMENTS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
-class Clobber:
-    """The first tensor whose contents change when an allocation gets storage of its own."""
+class Difference:
+    """The first element of a tensor that two runs leave differently: on the device, and as it was meant."""
 
     argument: str
     element: tuple[int, ...]
-    shared: str
-    separate: str
+    device: str
+    meant: str
 
     def __str__(self) -> str:
-        return (
-            f"%{self.argument} element {self.element} is {self.shared}, but {self.separate} when the allocations do "
-            "not share bytes"
-        )
+        return f"%{self.argument} element {self.element} is {self.device} instead of {self.meant}"
 
 
 @dataclass(slots=True)
@@ -68,13 +70,13 @@ class _Evaluation:
 
 def replay(
     func: Func, witness: Mapping[str, int], target: Target, seed: int = 0, *, max_steps: int = MAX_STEPS,
-    private: frozenset[str] | None = None,
+    private: frozenset[str] | None = None, declared: bool = False,
 ) -> Outcome:
     """Run `func` under `witness` on random inputs.
 
     Every pointer argument gets a buffer of exactly what its views describe. `private` names allocations (SSA names of
     `pto.alloc_tile`) that get storage of their own. A scalar that the witness does not name is DEFAULT_EXTENT when it
-    is an extent of a tensor, else 1.
+    is an extent of a tensor, else 1. `declared`: on the machine that addresses operands as their types say.
     """
     shapes = _shape_operands(func)
     scalars = {a.name: _scalar(a, witness, a in shapes) for a in func.args if isinstance(a.type, ScalarType)}
@@ -82,13 +84,13 @@ def replay(
         inputs = _inputs(func, scalars, seed)
     except SimError as error:
         return Outcome({}, [error])
-    return _once(func, witness, scalars, inputs, target, max_steps, private)
+    return _once(witness, scalars, inputs, max_steps, compile(func, target, private, declared))
 
 
 def replay_overlap(
     func: Func, witness: Mapping[str, int], target: Target, private: frozenset[str] | None = None, seed: int = 0, *,
     max_steps: int = MAX_STEPS,
-) -> Clobber | None:
+) -> Difference | None:
     """Compare a run with one where allocations have storage of their own; None when results agree.
 
     `private` None: each allocation in turn. One that is read before it is written (it names another one's bytes on
@@ -111,18 +113,42 @@ def allocations(func: Func) -> tuple[str, ...]:
     return tuple(op.result.name for op in ops if op.name in ("pto.alloc_tile", "pto.alloc_multi_tile"))
 
 
-def _difference(shared: Mapping[str, Array], separate: Mapping[str, Array]) -> Clobber | None:
+def _difference(shared: Mapping[str, Array], separate: Mapping[str, Array]) -> Difference | None:
     for name, left in shared.items():
         right = separate.get(name, left)
         differs = left.view(np.uint8).reshape(-1, left.itemsize) != right.view(np.uint8).reshape(-1, left.itemsize)
         if differs.any():
             index = int(np.argwhere(differs.any(axis=1))[0, 0])
-            return Clobber(name, (index,), str(left.reshape(-1)[index]), str(right.reshape(-1)[index]))
+            return Difference(name, (index,), str(left.reshape(-1)[index]), str(right.reshape(-1)[index]))
     return None
 
 
+def replay_layout(
+    func: Func, witness: Mapping[str, int], target: Target, seed: int = 0, *, max_steps: int = MAX_STEPS
+) -> Difference | None:
+    """Compare a run with one that addresses operands as their types say; None when results agree."""
+    device = replay(func, witness, target, seed, max_steps=max_steps)
+    declared = replay(func, witness, target, seed, max_steps=max_steps, declared=True)
+    return _difference(device.outputs, declared.outputs)
+
+
+def confirm(
+    func: Func, rule: str, witness: Mapping[str, int], target: Target, seed: int = 0, *, max_steps: int = MAX_STEPS
+) -> str:
+    """Replay a refutation of `rule` and say in one line what was seen: "confirmed: ...", "not observed: ..." or, when
+    the run met something that is not modelled, "not run: ..."."""
+    found: Difference | None = None
+    if rule.startswith(COMPARED_WITH_OWN_STORAGE):
+        found = replay_overlap(func, witness, target, None, seed, max_steps=max_steps)
+    elif rule.startswith(COMPARED_WITH_DECLARED):
+        found = replay_layout(func, witness, target, seed, max_steps=max_steps)
+    if found is not None:
+        return f"confirmed: wrong result: {found}"
+    return confirmation(rule, replay(func, witness, target, seed, max_steps=max_steps).errors)
+
+
 def confirmation(rule: str, errors: list[SimError]) -> str:
-    """One line for a report: whether the faults of a replay are what a refutation of `rule` predicts."""
+    """Whether the faults of a run are what a refutation of `rule` predicts; the words are those of `confirm`."""
     kinds = next((k for prefix, k in OBSERVED_AS.items() if rule.startswith(prefix)), ())
     for error in errors:
         if error.kind in kinds:
@@ -134,14 +160,14 @@ def confirmation(rule: str, errors: list[SimError]) -> str:
 
 
 def _once(
-    func: Func, witness: Mapping[str, int], scalars: Mapping[str, Scalar], inputs: Mapping[str, Array],
-    target: Target, max_steps: int, private: frozenset[str] | None,
+    witness: Mapping[str, int], scalars: Mapping[str, Scalar], inputs: Mapping[str, Array],
+    max_steps: int, program: Program,
 ) -> Outcome:
     block = witness.get("block_idx", 0)
-    lane = witness.get("subblock_idx", 0)
+    lanes = program.target.lanes_per_cube
     return execute(
-        compile(func, target, private), inputs, scalars, max_steps=max_steps, in_place=True,
-        block=(block, witness.get("block_num", block + 1)), lane=(lane, target.lanes_per_cube),
+        program, inputs, scalars, max_steps=max_steps, in_place=True,
+        block=(block, witness.get("block_num", block + 1)), lane=(witness.get("subblock_idx", 0), lanes),
     )
 
 

@@ -36,9 +36,15 @@ class Outcome:
     errors: list[SimError] = field(default_factory=list)
 
 
-def compile(func: Func, target: Target, private: frozenset[str] | None = None) -> Program:
-    """Compile once for many runs. `private`: allocations that get storage of their own instead of their address."""
-    return Program(func, target, private)
+def compile(
+    func: Func, target: Target, private: frozenset[str] | None = None, declared: bool = False
+) -> Program:
+    """Compile once for many runs.
+
+    `private`: allocations that get storage of their own instead of their address. `declared`: for a machine that
+    addresses operands as their types say (see Machine).
+    """
+    return Program(func, target, private, declared)
 
 
 def run(

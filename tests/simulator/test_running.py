@@ -10,7 +10,7 @@ from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.reader import read
 from pypto_verified.pto.rows import TABLE
-from pypto_verified.simulator import compile, confirmation, execute, replay, replay_overlap, run, run_grid
+from pypto_verified.simulator import compile, confirm, confirmation, execute, replay, replay_overlap, run, run_grid
 from pypto_verified.simulator.errors import (
     AlignmentError,
     CapacityError,
@@ -335,3 +335,35 @@ def test_runs_of_one_program_do_not_see_each_other() -> None:
     program = compile(k.func, A2A3)
     for _ in range(2):
         assert len(execute(program, {"a": ramp(8, 8), "out": zeros(8, 8)}, {}).errors) == 1
+
+
+def test_a_layout_that_the_unit_does_not_use_shows_as_a_wrong_result() -> None:
+    def product(right: tuple[str, str, int]) -> Kernel:
+        k = Kernel()
+        a, b, c = (k.tensor(n, t, 32, 32) for n, t in (("a", "f16"), ("b", "f16"), ("c", "f32")))
+        am, bm = k.tile("am", "f16", 32, 32, "mat"), k.tile("bm", "f16", 32, 32, "mat")
+        al, br = k.tile("al", "f16", 32, 32, "left"), k.tile("br", "f16", 32, 32, "right", layout=right)
+        cc = k.tile("cc", "f32", 32, 32, "acc")
+        k.load(a, am)
+        k.load(b, bm)
+        k.op("tmov", am, al)
+        k.op("tmov", bm, br)
+        k.op("tmatmul", f"{al} {br}", cc)
+        k.store(cc, c)
+        return k
+
+    wrong = confirm(product(("col_major", "row_major", 512)).func, "LAYOUT-CUBE", {}, A2A3)
+    assert wrong.startswith("confirmed: wrong result: %c element (0,)")
+    right = confirm(product(("row_major", "col_major", 512)).func, "LAYOUT-CUBE", {}, A2A3)
+    assert right == "not observed: the run ended without a fault"
+
+
+def test_a_transfer_between_types_moves_bits() -> None:
+    k = Kernel()
+    a, out = k.tensor("a", "i32", 1, 8), k.tensor("out", "f32", 1, 8)
+    x = k.tile("x", "f32", 1, 8)
+    k.lines.append(f"  pto.tload ins(%{a} : {k.types[a]}) outs(%{x} : {k.types[x]})")
+    k.store(x, out)
+    one = np.full((1, 8), 0x3F800000, np.int32)
+    assert k.result("a2a3", "out", a=one, out=zeros(1, 8))[0, 0] == 1.0
+    assert confirm(k.func, "DTYPE-TRANSFER", {}, A2A3).startswith("confirmed: wrong result")
