@@ -25,18 +25,20 @@ from verifiers.solver import Decision, Ladder, Query, weakest_condition
 from verifiers.solver.cone import names_of, split_by_relevance
 
 _SYMBOL_ASSUMPTIONS = {
-    SymbolKind.DIM: "SIZE-NONNEG", SymbolKind.BLOCK: "BLOCK-INDEX", SymbolKind.LAUNCH: "BLOCK-INDEX",
+    SymbolKind.DIM: "SIZE-NONNEG", SymbolKind.SIZE: "SIZE-NONNEG",
+    SymbolKind.BLOCK: "BLOCK-INDEX", SymbolKind.LAUNCH: "BLOCK-INDEX",
 }
+DEFAULT = Options()
 _INNER = (SymbolKind.TRIP, SymbolKind.BLOCK, SymbolKind.DEFINED)
 
 
-def verify(module: Module, target: Target, options: Options = Options()) -> list[FunctionResult]:  # noqa: B008 (frozen)
+def verify(module: Module, target: Target, options: Options = DEFAULT) -> list[FunctionResult]:
     """One result for each function with a body, in the module's order.
 
     Raises InputError for an assumption that can't be read. A function that can't be made into an access program is
     UNKNOWN with a finding that says why.
     """
-    ladder = Ladder()
+    ladder = Ladder(options.seed)
     level3 = options.level == "level3" or (options.level == "" and _has_addresses(module))
     legal: dict[Func, list[Check]] = {}
     if not options.families or "LEGAL" in options.families:
@@ -190,9 +192,12 @@ class _Check:
         """The values that matter, under the names users know."""
         _, _, names = split_by_relevance(hypotheses, names_of(goal))
         value = Witness(decision.model)
-        return tuple(
-            (name, value(shown.expr)) for name, shown in self.program.symbols.shown.items()
-            if set(symbols_of(shown.expr)) & names and set(symbols_of(shown.expr)) <= set(decision.model))
+        found: list[tuple[str, int]] = []
+        for name, shown in self.program.symbols.shown.items():
+            own = set(symbols_of(shown.expr))
+            if not shown.other and own & names and own <= set(decision.model):
+                found.append((name, value(shown.expr)))
+        return tuple(found)
 
     def unmodelled(self) -> None:
         """One UNKNOWN for each op whose meaning is not modelled, and for each gap of the access program."""

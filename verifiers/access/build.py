@@ -61,9 +61,9 @@ class _Builder:
         for op in _all_ops(self.func.body):
             for r in op.results:
                 self.producers[r] = op
-        dims = self._dimension_arguments()
+        dims, sizes = self._dimension_arguments(), self._size_arguments()
         for arg in self.func.args:
-            self._argument(arg, dims)
+            self._argument(arg, dims, sizes)
         self.program.body = self._block(self.func.body, TRUE)
         return self.program
 
@@ -84,7 +84,18 @@ class _Builder:
                 pending.extend(op.operands())
         return found
 
-    def _argument(self, arg: Value, dims: set[Value]) -> None:
+    def _size_arguments(self) -> set[Value]:
+        """Arguments that are themselves the extent of a window or the valid extent of a tile."""
+        assert self.func.body is not None
+        found: set[Value] = set()
+        for op in _all_ops(self.func.body):
+            for group in ("sizes", "valid_row", "valid_col"):
+                for value in op.args.get(group, ()):
+                    source = self.producers.get(value)
+                    found.add(source.arg("in") if source is not None and source.name == "arith.index_cast" else value)
+        return found
+
+    def _argument(self, arg: Value, dims: set[Value], sizes: set[Value]) -> None:
         if isinstance(arg.type, PtrType):
             self.handles.enter_pointer(arg)
         elif isinstance(arg.type, ScalarType):
@@ -95,10 +106,9 @@ class _Builder:
             elif hidden:
                 self.handles.scalars[arg] = self._block_value(hidden.group(1))
             elif arg.type.dtype.is_integer:
-                is_dim = arg in dims
-                lo = 0 if is_dim or kind == "uint" else None
-                self.handles.scalars[arg] = self.symbols.new(
-                    arg.name, SymbolKind.DIM if is_dim else SymbolKind.PARAM, lo)
+                role = SymbolKind.DIM if arg in dims else SymbolKind.SIZE if arg in sizes else SymbolKind.PARAM
+                lo = 0 if role is not SymbolKind.PARAM or kind == "uint" else None
+                self.handles.scalars[arg] = self.symbols.new(arg.name, role, lo)
         elif isinstance(arg.type, TileBufType):
             self._gap(Op("func.func", loc=self.func.loc, line=self.func.line), f"tile argument %{arg.name}")
 

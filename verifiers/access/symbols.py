@@ -18,7 +18,8 @@ from pypto_verified.index.expr import Bound
 
 class SymbolKind(Enum):
     """DIM: an extent of a tensor; any value >= 0 may be chosen against a rule. TRIP, BLOCK: a loop counter, a block or
-    lane index; all of its values happen. PARAM: a scalar of the caller; LAUNCH: the number of blocks; DATA: read from
+    lane index; all of its values happen. PARAM: a scalar of the caller, SIZE: one that is used as an extent and so not
+    negative; LAUNCH: the number of blocks; DATA: read from
     memory; OPAQUE: not expressed (a product chain, a float comparison): these four are not chosen at will, a rule that
     depends on them is UNKNOWN with the condition that would settle it. DEFINED: fixed by a hypothesis, like a
     select."""
@@ -27,13 +28,14 @@ class SymbolKind(Enum):
     TRIP = "loop counter"
     BLOCK = "block index"
     PARAM = "parameter"
+    SIZE = "size"
     LAUNCH = "block count"
     DATA = "read from memory"
     OPAQUE = "not modelled"
     DEFINED = "derived"
 
 
-UNCONSTRAINED = frozenset({SymbolKind.PARAM, SymbolKind.LAUNCH, SymbolKind.DATA, SymbolKind.OPAQUE})
+UNCONSTRAINED = frozenset({SymbolKind.PARAM, SymbolKind.SIZE, SymbolKind.LAUNCH, SymbolKind.DATA, SymbolKind.OPAQUE})
 """Kinds whose values a refutation may not choose."""
 
 _SUFFIX = re.compile(r"(__[a-z_]*?)?__?(ssa|idx|iter|phi|tmp|rv|loop)_v\d+$|__tile$")
@@ -47,10 +49,12 @@ def user_name(ssa: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A name a user sees and may assume about: a symbol, or an expression such as a loop variable `lower + step*k`."""
+    """A name a user sees and may assume about: a symbol, or an expression such as a loop variable `lower + step*k`.
+    `other` marks a second name of the same thing, which witnesses leave out."""
 
     name: str
     expr: Expr
+    other: bool = False
 
 
 class Symbols:
@@ -79,7 +83,7 @@ class Symbols:
         if not hidden:
             self.shown[name] = Shown(name, made)
         if ssa != name and ssa in self._names:
-            self.shown.setdefault(ssa, Shown(ssa, made))
+            self.shown.setdefault(ssa, Shown(ssa, made, other=True))
         return made
 
     def show(self, ssa: str, expr: Expr) -> str:

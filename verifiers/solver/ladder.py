@@ -42,7 +42,8 @@ class Decision:
 class Ladder:
     """Decides queries. One per run: it keeps the solver and what it learnt about hypotheses."""
 
-    def __init__(self) -> None:
+    def __init__(self, seed: int = 0) -> None:
+        self._seed = seed
         self._smt: Smt | None = None
         self._satisfiable: dict[Cond, Decision] = {}
         self._decided: dict[Query, Decision] = {}
@@ -52,7 +53,7 @@ class Ladder:
         if self._smt is None:
             from verifiers.solver.smt import Smt
 
-            self._smt = Smt()
+            self._smt = Smt(self._seed)
         return self._smt
 
     def decide(self, query: Query) -> Decision:

@@ -110,8 +110,9 @@ class Answer:
 class Smt:
     """One z3 solver for a whole run."""
 
-    def __init__(self, budget: int = BUDGET) -> None:
+    def __init__(self, seed: int = 0, budget: int = BUDGET) -> None:
         self._solver = z3.Solver()
+        self._solver.set("random_seed", seed)
         self._solver.set("rlimit", budget)
         self._solver.set("timeout", _BACKSTOP_MS)
 

@@ -1,0 +1,165 @@
+"""Where tiles lie: reuse is fine, clobbers are not, and the names that compilers give one buffer are understood."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.report.model import Verdict
+from tests.verifiers.kernels import alloc, check, fill, finding, kernel, tile, unary, verdicts
+
+VEC = tile()
+WIDE = tile(64, 64)
+
+
+def overlap(*lines: str) -> set[Verdict]:
+    return verdicts(check(kernel("\n".join(lines), "%flag: index"), families="PLAN"), "PLAN-OVERLAP")
+
+
+def add(a: str, b: str, dst: str) -> str:
+    return f"pto.tadd ins(%{a}, %{b} : {VEC}, {VEC}) outs(%{dst} : {VEC})"
+
+
+@pytest.mark.requirement("MP-02")
+def test_bytes_may_be_reused_after_the_last_read() -> None:
+    assert overlap(
+        alloc("x", VEC, 0), fill("x", VEC), alloc("y", VEC, 8192), unary("texp", "x", "y", VEC),
+        alloc("z", VEC, 0), fill("z", VEC), add("y", "z", "y")) == {Verdict.PROVED}
+
+
+def test_a_tile_that_nothing_reads_is_not_live() -> None:
+    assert overlap(
+        alloc("x", VEC, 0), fill("x", VEC), alloc("unused", VEC, 4096), alloc("y", VEC, 8192),
+        unary("texp", "x", "y", VEC)) == {Verdict.PROVED}
+
+
+def test_partial_overlap_of_live_tiles_is_refuted_with_both_ranges() -> None:
+    text = kernel("\n".join((
+        alloc("x", VEC, 0), fill("x", VEC), alloc("y", VEC, 4096), fill("y", VEC), alloc("z", VEC, 65536),
+        add("x", "y", "z"))))
+    found = finding(check(text, families="PLAN"), "PLAN-OVERLAP")
+    assert found.verdict is Verdict.REFUTED
+    assert "bytes 0 to 8191 of vec" in found.message
+    assert "bytes 4096 to 12287 of vec" in found.message
+
+
+def test_the_value_of_a_branch_lives_until_its_last_use() -> None:
+    """pypto#1821: m = if c {m1} else {m2}; b = temp; use(b); use(m), with m and b in one place."""
+    def program(temp: int) -> set[Verdict]:
+        return overlap(
+            alloc("x", VEC, 32768), fill("x", VEC), alloc("m", VEC, 0),
+            "%c = arith.cmpi sgt, %flag, %c0 : index",
+            "scf.if %c {", alloc("m1", VEC, 0), unary("texp", "x", "m1", VEC), "} else {",
+            alloc("m2", VEC, 0), unary("tneg", "x", "m2", VEC), "}",
+            alloc("b", VEC, temp), fill("b", VEC), alloc("z", VEC, 65536), add("b", "m", "z"))
+
+    assert program(8192) == {Verdict.PROVED}
+    assert Verdict.REFUTED in program(0)
+
+
+def test_an_arm_that_destroys_a_live_tile_is_refuted_although_the_caller_picks_the_arm() -> None:
+    assert Verdict.REFUTED in overlap(
+        alloc("x", VEC, 0), fill("x", VEC), alloc("m", VEC, 0), alloc("t", VEC, 8192),
+        "%c = arith.cmpi sgt, %flag, %c0 : index",
+        "scf.if %c {", alloc("u", VEC, 4096), fill("u", VEC), unary("tneg", "u", "t", VEC), "}",
+        unary("texp", "x", "t", VEC))
+
+
+def test_a_loop_carried_tile_is_one_buffer_under_two_names() -> None:
+    assert overlap(
+        alloc("zero", VEC, 0), fill("zero", VEC),
+        "scf.for %i = %c0 to %c4 step %c1 {",
+        alloc("x", VEC, 8192), fill("x", VEC), alloc("next", VEC, 0), add("zero", "x", "next"), "}",
+        alloc("z", VEC, 65536), unary("texp", "zero", "z", VEC)) == {Verdict.PROVED}
+
+
+def test_two_carried_tiles_in_one_place_are_refuted() -> None:
+    """pypto#585: two accumulators of one loop at one address."""
+    def program(second: int) -> set[Verdict]:
+        return overlap(
+            alloc("s", VEC, 0), fill("s", VEC), alloc("t", VEC, second), fill("t", VEC), alloc("x", VEC, 65536),
+            fill("x", VEC),
+            "scf.for %i = %c0 to %c4 step %c1 {",
+            alloc("s1", VEC, 0), add("s", "x", "s1"), alloc("t1", VEC, second), add("t", "x", "t1"), "}",
+            alloc("z", VEC, 32768), add("s", "t", "z"))
+
+    assert program(8192) == {Verdict.PROVED}
+    assert Verdict.REFUTED in program(0)
+
+
+def test_a_clobber_reaches_over_the_back_edge() -> None:
+    def program(scratch: int) -> set[Verdict]:
+        return overlap(
+            alloc("table", VEC, 0), fill("table", VEC),
+            "scf.for %i = %c0 to %c4 step %c1 {",
+            alloc("y", VEC, 16384), unary("texp", "table", "y", VEC),
+            alloc("u", VEC, scratch), fill("u", VEC), add("u", "y", "y"), "}")
+
+    assert program(8192) == {Verdict.PROVED}
+    assert Verdict.REFUTED in program(4096)
+
+
+def test_slots_that_alternate_do_not_meet() -> None:
+    def program(stride: str) -> set[Verdict]:
+        return overlap(
+            "%size = arith.constant 8192 : index", "%half = arith.constant 4096 : index",
+            "scf.for %i = %c0 to %c8 step %c1 {",
+            "%k = arith.remsi %i, %c2 : index", f"%o = arith.muli %k, %{stride} : index",
+            "%base = arith.addi %size, %o : index", "%at = arith.index_cast %base : index to i64",
+            alloc("x", VEC, "at"), fill("x", VEC),
+            "%n = arith.addi %i, %c1 : index", "%m = arith.remsi %n, %c2 : index",
+            f"%far = arith.muli %m, %{stride} : index", "%low = arith.addi %size, %far : index",
+            "%to = arith.index_cast %low : index to i64",
+            alloc("y", VEC, "to"), fill("y", VEC), alloc("z", VEC, 65536), add("x", "y", "z"), "}")
+
+    assert program("size") == {Verdict.PROVED}
+    assert Verdict.REFUTED in program("half")
+
+
+def test_a_subview_reads_only_its_part() -> None:
+    part = tile(32, 64, valid=("32", "64"))
+    base = (alloc("x", WIDE, 0, "c64"), fill("x", WIDE))
+    view = f"%v = pto.subview %x[%c0, %c0] sizes [32, 64] : {WIDE} -> {part}"
+    other = (alloc("u", VEC, 8192), fill("u", VEC), alloc("z", VEC, 65536))
+    assert overlap(*base, view, *other, f"pto.tadd ins(%v, %u : {part}, {VEC}) outs(%z : {VEC})") == {Verdict.PROVED}
+    assert Verdict.REFUTED in overlap(*base, *other, unary("texp", "x", "x", WIDE))
+
+
+def in_place(op: str, src_type: str, dst_type: str, dst_address: int = 0) -> set[Verdict]:
+    text = kernel("\n".join((
+        alloc("x", src_type, 0, "c32"), fill("x", src_type), alloc("y", dst_type, dst_address, "c32"),
+        unary(op, "x", "y", src_type, dst_type))))
+    return verdicts(check(text, families="PLAN"), "PLAN-INPLACE")
+
+
+@pytest.mark.parametrize(("op", "expected"), [("texp", Verdict.PROVED), ("trecip", Verdict.REFUTED)])
+def test_safety_in_place_is_a_fact_of_the_op(op: str, expected: Verdict) -> None:
+    assert in_place(op, VEC, VEC) == {expected}
+
+
+def test_a_narrowing_conversion_may_run_in_place_and_a_widening_one_may_not() -> None:
+    half = tile(dtype="f16")
+    assert in_place("tcvt", VEC, half) == {Verdict.PROVED}
+    assert in_place("tcvt", half, VEC) == {Verdict.REFUTED}
+
+
+def test_a_destination_behind_its_source_is_safe_and_one_ahead_is_not() -> None:
+    assert in_place("texp", VEC, VEC, 2048) == {Verdict.REFUTED}
+    text = kernel("\n".join((
+        alloc("x", VEC, 2048), fill("x", VEC), alloc("y", VEC, 0), unary("texp", "x", "y", VEC))))
+    assert verdicts(check(text, families="PLAN"), "PLAN-INPLACE") == {Verdict.PROVED}
+
+
+@pytest.mark.requirement("MP-07")
+@pytest.mark.parametrize(("chip", "expected"), [("a2a3", Verdict.REFUTED), ("a5", Verdict.PROVED)])
+def test_capacity_is_the_targets(chip: str, expected: Verdict) -> None:
+    """8 KiB at 188416 end at 192 KiB: past 184 usable KiB of a2a3, within the 240 of a5."""
+    result = check(kernel(alloc("t", VEC, 188416)), chip=chip, families="PLAN")
+    assert verdicts(result, "PLAN-CAPACITY") == {expected}
+
+
+def test_roots_without_addresses_are_the_assemblers_to_place() -> None:
+    text = kernel("\n".join((
+        alloc("x", VEC, None), fill("x", VEC), alloc("y", VEC, None), unary("texp", "x", "y", VEC))))
+    result = check(text, families="PLAN")
+    assert not [o for o in result.obligations if o.rule == "PLAN-OVERLAP"]
+    assert {o.verdict for o in result.obligations} == {Verdict.PROVED}
