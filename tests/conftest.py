@@ -1,6 +1,6 @@
 """Records which requirement ids have passing tests (`@pytest.mark.requirement("CG-07")`).
 
-With `--requirements-out FILE` a run writes `{id: [test file, ...]}` of the tests that passed; `tests/feature_table.py`
+With `--requirements-out FILE` a run writes `{id: [test file, ...]}` of the tests that passed; `tests/readme.py`
 makes the README's feature table from it.
 """
 

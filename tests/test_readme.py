@@ -7,8 +7,8 @@ import shlex
 
 import pytest
 
-from tests import feature_table
-from tests.feature_table import ROOT
+from tests import readme
+from tests.readme import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -21,17 +21,20 @@ def command_under(marker: str) -> str:
 
 
 def test_feature_table_lists_exactly_the_requirements_that_tests_are_marked_with() -> None:
-    stale = "run: python tests/feature_table.py"
-    assert feature_table.table_of(README) == feature_table.render(feature_table.marked()), stale
+    assert readme.part_of(README, "features") == readme.render(readme.marked()), "run: python tests/readme.py"
+
+
+def test_the_sample_report_is_what_the_command_prints() -> None:
+    assert readme.part_of(README, "report") == readme.sample_report(), "run: python tests/readme.py"
 
 
 def test_an_unknown_requirement_id_is_an_error() -> None:
     with pytest.raises(KeyError, match="ZZ-99"):
-        feature_table.render({"ZZ-99": ["tests/test_readme.py"]})
+        readme.render({"ZZ-99": ["tests/test_readme.py"]})
 
 
 def test_a_table_without_a_passing_requirement_differs() -> None:
-    assert feature_table.render({"VF-05": ["tests/a.py"]}) != feature_table.render({})
+    assert readme.render({"VF-05": ["tests/a.py"]}) != readme.render({})
 
 
 def test_requirement_ids_are_well_formed_and_unique() -> None:

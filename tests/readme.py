@@ -1,7 +1,7 @@
-"""Writes the README's feature table from a test run: `python tests/feature_table.py`.
+"""Writes the generated parts of README.md, a sample report and the feature table: `python tests/readme.py`.
 
 A requirement is shown to hold when a test marked with its id passed. The ids and what they mean stand in
-`tests/requirements.tsv`, the table between two comments of README.md.
+`tests/requirements.tsv`; the generated parts stand between comments of README.md.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-BEGIN, END = "<!-- features -->", "<!-- /features -->"
+SAMPLE = "examples/broken/bound.py"
 
 
 def requirements() -> dict[str, str]:
@@ -41,16 +41,24 @@ def render(passing: Mapping[str, Sequence[str]]) -> str:
     return "\n".join(rows)
 
 
-def table_of(readme: str) -> str:
-    """The table that a README's text has. ValueError if its comments are missing."""
-    start, end = readme.index(BEGIN) + len(BEGIN), readme.index(END)
-    return readme[start:end].strip()
+def sample_report() -> str:
+    """What the command prints for the sample, as a fenced block."""
+    command = [sys.executable, "-m", "pypto_verified", SAMPLE]
+    shown = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    return f"```\n$ pypto-verify {SAMPLE}\n{shown}```"
 
 
-def with_table(readme: str, table: str) -> str:
-    """The README's text with this table."""
-    start, end = readme.index(BEGIN) + len(BEGIN), readme.index(END)
-    return f"{readme[:start]}\n{table}\n{readme[end:]}"
+def part_of(readme: str, name: str) -> str:
+    """The part of a README's text between the comments of that name. ValueError if they are missing."""
+    begin = f"<!-- {name} -->"
+    return readme[readme.index(begin) + len(begin) : readme.index(f"<!-- /{name} -->")].strip()
+
+
+def with_part(readme: str, name: str, text: str) -> str:
+    """The README's text with that part replaced."""
+    begin = f"<!-- {name} -->"
+    start, end = readme.index(begin) + len(begin), readme.index(f"<!-- /{name} -->")
+    return f"{readme[:start]}\n{text}\n{readme[end:]}"
 
 
 def marked(tests: Path = ROOT / "tests") -> dict[str, list[str]]:
@@ -82,8 +90,8 @@ def passing_now() -> dict[str, list[str]]:
 
 def main() -> int:
     readme = ROOT / "README.md"
-    text = readme.read_text(encoding="utf-8")
-    readme.write_text(with_table(text, render(passing_now())), encoding="utf-8")
+    text = with_part(readme.read_text(encoding="utf-8"), "report", sample_report())
+    readme.write_text(with_part(text, "features", render(passing_now())), encoding="utf-8")
     return 0
 
 
