@@ -173,9 +173,11 @@ class Flow:
             arm = write.step.region
             merged = nested and not fresh & shared and read.step.region[:len(arm)] != arm
             return not merged and not self._is_carried(source)
-        if fresh | carried or home is None or write.step.index < home.position:
+        if fresh | carried or home is None:
             return False
-        return not nested
+        # In a later iteration of a loop around the declaration, what came around that loop is older.
+        older = write.step.index < home.position or any(id(x) in source.around for x in home.loops)
+        return not older and not nested
 
     def _is_carried(self, source: Source) -> bool:
         """Whether the buffer is read, under whichever name, earlier in a loop around which the write came."""

@@ -139,6 +139,11 @@ def _first_reads(context: Context) -> Iterator[ReadSite]:
             yield ReadSite(context, read.step.op, read.step.path, label, read, None)
 
 
+def _empty(s: ReadSite) -> Cond:
+    """Nothing is read of a tile without valid elements, as the empty lane of a split has them."""
+    return any_of((s.read.tile.valid_rows <= 0, s.read.tile.valid_cols <= 0))
+
+
 def _overwritten(s: ReadSite, w: Witness) -> str:
     assert s.clobber is not None
     culprit = s.clobber.write
@@ -154,7 +159,7 @@ PLAN_OVERLAP: Rule[ReadSite] = Rule(
     source="PTOAS checks nothing at level3 (facts: WP-9); pypto#1821, #585",
     claim="what a tile holds is not overwritten through another tile before its last read",
     sites=_reads, applies=lambda s: s.read.tile.root.address is not None,
-    goal=lambda s: s.clobber is None or s.clobber.apart,
+    goal=lambda s: s.clobber is None or any_of((s.clobber.apart, _empty(s))),
     explain=_overwritten,
     help=lambda s: "give one of the two tiles other bytes, or read the first one before the second is written",
     mutant=lambda s: s.clobber is None or not s.clobber.write.tile.whole or s.clobber.write.tile.rect.span > 0,
@@ -164,7 +169,7 @@ INIT_READ: Rule[ReadSite] = Rule(
     id="INIT-READ", kind=SAFETY, observable=True, requires=("VF-01",), source="PTOAS accepts it (facts: WP-14)",
     claim="a tile that is read was written before",
     sites=_first_reads, applies=lambda s: True,
-    goal=lambda s: s.read.written,
+    goal=lambda s: any_of((s.read.written, _empty(s))),
     explain=lambda s, w: f"tile {s.read.tile.name} is read, but nothing has written its bytes",
     help=lambda s: "load it, fill it, or drop the read",
     mutant=lambda s: s.read.written or not s.read.clobbers,

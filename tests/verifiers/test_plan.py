@@ -163,3 +163,22 @@ def test_roots_without_addresses_are_the_assemblers_to_place() -> None:
     result = check(text, families="PLAN")
     assert not [o for o in result.obligations if o.rule == "PLAN-OVERLAP"]
     assert {o.verdict for o in result.obligations} == {Verdict.PROVED}
+
+
+def test_an_accumulator_may_have_a_new_name_in_every_op() -> None:
+    """Each step of an unrolled accumulation declares the accumulator again and updates it in place."""
+    def step(name: str) -> tuple[str, str]:
+        return alloc(name, VEC, 0), add(name, "x", name)
+
+    assert overlap(
+        alloc("x", VEC, 8192), fill("x", VEC), alloc("acc", VEC, 0), fill("acc", VEC),
+        "scf.for %i = %c0 to %c4 step %c1 {",
+        "scf.for %j = %c0 to %c4 step %c1 {", *step("a0"), *step("a1"), "}", *step("a2"), "}",
+        alloc("z", VEC, 65536), unary("texp", "acc", "z", VEC)) == {Verdict.PROVED}
+
+
+def test_a_tile_without_valid_elements_is_not_read() -> None:
+    """The second lane of a split runs the same ops on empty tiles."""
+    text = kernel("\n".join((
+        alloc("x", VEC, 0, "c0", "c0"), alloc("y", VEC, 8192, "c0", "c0"), unary("tneg", "x", "y", VEC))))
+    assert verdicts(check(text, families="INIT"), "INIT-READ") == {Verdict.PROVED}
