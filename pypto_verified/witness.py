@@ -13,6 +13,9 @@ from pypto_verified.targets import Target
 MAX_STEPS = 200_000
 """Ops of one replay; a witness that needs more is not run."""
 
+_FAULTS_AT_ITS_OP = ("BOUND-", "VIEW-")
+"""Rules whose failure shows at the op itself; what others let through shows where the bytes are used."""
+
 
 def replayed(
     result: FunctionResult, module: Module, target: Target, seed: int, names: Mapping[str, str]
@@ -46,7 +49,10 @@ def _replay(finding: Finding, func: Func, target: Target, seed: int, names: Mapp
     errors = replay(func, values, target, seed, max_steps=MAX_STEPS).errors
     if any(isinstance(e, StepLimitError) for e in errors):
         return f"not run: more than {MAX_STEPS} ops"
-    return confirmation(finding.rule, [e for e in errors if finding.line in (e.location.line, e.line)] or errors)
+    here = [e for e in errors if finding.line in (e.location.line, e.line)]
+    if errors and not here and finding.rule.startswith(_FAULTS_AT_ITS_OP):
+        return f"not run: the run stops before: {errors[-1]}"
+    return confirmation(finding.rule, here or errors)
 
 
 def _can_be_shown(rule: str) -> bool:

@@ -37,7 +37,15 @@ def print_rich(report: Report, console: Console) -> None:
 
 
 def lines(report: Report) -> Iterator[Line]:
-    """All lines of the report."""
+    """All lines of the report; blocks are one blank line apart."""
+    previous: Line = []
+    for line in _lines(report):
+        if line or previous:
+            yield line
+        previous = line
+
+
+def _lines(report: Report) -> Iterator[Line]:
     for file in report.files:
         yield from _file(file)
     if report.assumptions:
