@@ -10,8 +10,9 @@ from pypto_verified.pto.legality_compute import ROWS as _COMPUTE
 from pypto_verified.pto.legality_fifo import ROWS as _FIFO
 from pypto_verified.pto.legality_move import ROWS as _MOVE
 from pypto_verified.pto.legality_scratch import ROWS as _SCRATCH
+from pypto_verified.pto.legality_shuffle import ROWS as _SHUFFLE
 
-RULES: tuple[Legal, ...] = (*_ALLOC, *_MOVE, *_COMPUTE, *_SCRATCH, *_FIFO)
+RULES: tuple[Legal, ...] = (*_ALLOC, *_MOVE, *_COMPUTE, *_SCRATCH, *_SHUFFLE, *_FIFO)
 
 
 @cache

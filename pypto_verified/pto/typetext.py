@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from pypto_verified.dtypes import BY_PTO, DType
+from pypto_verified.dtypes import BOOL, BY_PTO, INDEX, DType
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space
 from pypto_verified.pto.types import (
     MultiTileBufType,
@@ -185,6 +185,16 @@ def _shape(text: str) -> tuple[tuple[int | None, ...], str]:
     return tuple(dims), text[at:].strip()
 
 
+def _field(text: str) -> str:
+    """A struct's field: a scalar that C can name, or another struct."""
+    found = parse_type(text)
+    nested = isinstance(found, OpaqueType) and found.name == "struct"
+    scalar = isinstance(found, ScalarType) and found.dtype not in (BOOL, INDEX)
+    if not nested and not (scalar and not text.startswith(("!", "f8"))):
+        raise TypeTextError(f"a struct cannot hold '{text}', only scalars of 8 to 64 bits and structs")
+    return type_text(found)
+
+
 def _dialect(name: str, body: str | None) -> Type:
     dtype = BY_PTO.get(f"!pto.{name}")
     if dtype is not None and body is None:
@@ -207,7 +217,7 @@ def _dialect(name: str, body: str | None) -> Type:
     if name == "multi_tile_buf":
         return _multi_tile(body)
     if name == "struct":
-        return OpaqueType(name, tuple(type_text(parse_type(part)) for part in _split(body)))
+        return OpaqueType(name, tuple(_field(part) for part in _split(body)))
     if name == "local_array":
         dims, element = _shape(body)
         if not dims or None in dims or 0 in dims:

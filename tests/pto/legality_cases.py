@@ -398,6 +398,49 @@ SCRATCH = (
     dps("SCALE-ADDR", "tget_scale_addr", [LEFT], ["[[scaling|vec]], 16x16xi8"], target="a5"),
 )
 
+IDX = "vec, 8x16xi32"
+
+
+def gather(rule: str, a: str = A, idx: str = IDX, tmp: str = IDX, d: str = A, target: str = "a2a3") -> Case:
+    return dps(rule, "tgather", [a, idx, tmp], [d], target=target)
+
+
+def mask(rule: str, a: str = A, d: str = "vec, 8x8xf32", axis: str = ', "row"') -> Case:
+    return raw(rule, f"pto.tgather ins(%a, {{maskPattern = #pto.mask_pattern<P0101>}} : @a;{axis}) outs(%d : @d;)",
+        a=a, d=d)
+
+
+SHUFFLE = (
+    mask("GATHER-MASK-AXIS", axis='[[, "row"|]]'),
+    mask("GATHER-MASK-ALONG", d="vec, 8x[[8|16]]xf32"),
+    mask("GATHER-MASK-ACROSS", d="vec, [[8|4]]x8xf32"),
+    mask("GATHER-MASK-WIDTH", d="vec, 8x8x[[i32|f16]]"),
+    mask("GATHER-MASK-SPACE", d="[[vec|mat]], 8x8xf32"),
+    raw("GATHER-SCRATCH", "pto.tgather ins(%a, %i[[, %t|]] : @a;, @i;[[, @t;|]]) outs(%d : @d;)", a=A, i=IDX, t=IDX,
+        d=A),
+    gather("GATHER-DTYPE", d="vec, 8x16x[[f32|i32]]"),
+    gather("GATHER-TYPES", "vec, 8x16x[[f32|bf16]]", d="vec, 8x16x[[f32|bf16]]"),
+    gather("GATHER-INDEX", idx="vec, 8x16x[[i32|i16]]", tmp="vec, 8x16x[[i32|i16]]"),
+    gather("GATHER-FULL", d="vec, 8x16xf32, valid=8x[[16|8]]"),
+    gather("GATHER-SCRATCH-TYPE", tmp="vec, 8x16xi32, valid=[[8|4]]x16"),
+    raw("GATHER-COMPARE", "pto.tgather ins(%a, %k, %t : @a;, f32, @t;) outs(%d, %c : @d;, @c;)", a=A, k="f32", t=A,
+        d="vec, 8x16x[[i32|f32]]", c="vec, 8x16x[[i32|f32]]"),
+    binary("CONCAT-DTYPE", b="vec, 8x16x[[f32|i32]]", c="vec, 8x32xf32", op="tconcat"),
+    binary("CONCAT-ROWS", b="vec, 8x16xf32, valid=[[8|4]]x16", c="vec, 8x32xf32", op="tconcat"),
+    binary("CONCAT-COLS", c="vec, 8x[[32|24]]xf32", op="tconcat"),
+    unary("TRANS-DTYPE", c="vec, 16x8x[[f32|i32]]", op="ttrans"),
+    unary("TRANS-LAYOUT", a="vec, 8x16xf32, blayout=[[row|col]]_major", c="vec, 16x8xf32", op="ttrans"),
+    unary("TRANS-WIDTH", a="vec, 8x16x[[i32|i64]]", c="vec, 16x8x[[i32|i64]]", op="ttrans"),
+    binary("PART-DTYPE", b="vec, 8x16x[[f32|i32]]", op="tpartadd"),
+    alike("PART-TYPES", "vec, 8x16x[[f32|bf16]]", "tpartadd"),
+    binary("PART-INSIDE", b="vec, 8x16xf32, valid=[[4|8]]x16", c="vec, 8x16xf32, valid=4x16",
+        a="vec, 8x16xf32, valid=4x16", op="tpartadd"),
+    binary("PART-WHOLE", a="vec, 8x16xf32, valid=[[8|4]]x16", b="vec, 8x16xf32, valid=4x16", op="tpartadd"),
+    dps("EXPANDS-SPACE", "texpands", ["f32"], ["[[vec|bias]], 8x16xf32"]),
+    dps("EXPANDS-TYPES", "texpands", ["[[i16|i8]]"], ["vec, 8x32x[[i16|i8]]"]),
+    unary("NOT-TYPES", "vec, 8x16x[[i16|i32]]", "vec, 8x16x[[i16|i32]]", op="tnot"),
+)
+
 FIFO = (
     init("PIPE-SIDE-CUBE", PIPE, RING, kind="[[cube|vector]]"),
     init("PIPE-SIDE-VECTOR", PIPE, RING, kind="[[vector|cube]]", op="aiv"),
@@ -469,4 +512,4 @@ FIFO = (
     raw("FOR-STEP", "scf.for %i = %c0 to %c8 step %[[c1|cn]] {\n    }"),
 )
 
-CASES: tuple[Case, ...] = ALLOC + MOVE + CUBE + COMPUTE + SCRATCH + FIFO
+CASES: tuple[Case, ...] = ALLOC + MOVE + CUBE + COMPUTE + SCRATCH + SHUFFLE + FIFO

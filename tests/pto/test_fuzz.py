@@ -66,7 +66,7 @@ def test_a_changed_token_is_an_error_or_another_module(data: st.DataObject) -> N
     tokens = _tokens(text)
     at = data.draw(st.integers(0, len(tokens) - 1))
     new = data.draw(st.sampled_from(_JUNK) | st.sampled_from(tokens))
-    if new != tokens[at]:
+    if new != tokens[at] and tokens[at][0] != "^":  # the name of a block says nothing
         assert _read([*tokens[:at], new, *tokens[at + 1 :]]) != read(text)
 
 

@@ -157,6 +157,8 @@ def test_slots_are_read_in_both_spellings() -> None:
     ("!pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=16>", "fields"),
     ("!pto.multi_tile_buf<vec, 8x16xf32, count=17>", "17 slots"),
     ("!pto.ptr<f32, moon>", "unknown memory space"),
+    ("!pto.struct<i32, i1>", "cannot hold 'i1'"),
+    ("!pto.local_array<4x0xf32>", "positive"),
     ("f33x", "unknown type"),
 ])
 def test_wrong_types_say_what_is_wrong(text: str, why: str) -> None:
