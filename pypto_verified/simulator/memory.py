@@ -45,16 +45,20 @@ class _Piece:
 
 
 class View:
-    """A `shape` window of elements. `plain` is the window as one 2-D array when the layout allows, else None."""
+    """A `shape` window of elements.
+
+    `plain` is the window as one 2-D array when the layout allows, else None; `known` the memory's epoch at which all of
+    it was last seen initialised.
+    """
 
     __slots__ = (
-        "_known",
         "_ones",
         "_pieces",
         "base",
         "col",
         "high",
         "kind",
+        "known",
         "layout",
         "low",
         "memory",
@@ -74,7 +78,7 @@ class View:
         self.row, self.col, self.base, self.layout = row, col, base, layout
         self.low, self.high = extent
         self._ones = _ONES[kind.itemsize]
-        self._known = -1
+        self.known = -1
         (row_box, row_step, row_inner), (col_box, col_step, col_inner) = layout.axes()
         pieces: list[_Piece] = []
         for r in segments(row, rows, row_box):
@@ -109,21 +113,21 @@ class View:
 
     def bad(self) -> Array | None:
         """Which elements hold a byte that nothing has written; None when all are initialised."""
-        if self._known == self.memory.epoch:
+        if self.known == self.memory.epoch:
             return None
         found: Array = self._gather(UNSIGNED[self.kind.itemsize], True) != self._ones
         if found.any():
             return found
-        self._known = self.memory.epoch
+        self.known = self.memory.epoch
         return None
 
     def mark(self, bad: Array | None = None) -> None:
         """Declare the window initialised, except the elements of `bad`."""
         if bad is None:
-            if self._known != self.memory.epoch:
+            if self.known != self.memory.epoch:
                 for p in self._pieces:
                     p.init[...] = self._ones
-                self._known = self.memory.epoch
+                self.known = self.memory.epoch
             return
         marks = np.where(np.broadcast_to(bad, self.shape), 0, self._ones)
         for p in self._pieces:

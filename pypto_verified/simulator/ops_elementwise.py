@@ -62,7 +62,7 @@ def _tile_tile(kernel: Kernel) -> Handler:
     def run(site: Site, dst: Tile, src0: Tile, src1: Tile, tmp: Tile | None) -> None:
         if tmp is not None:
             tmp.clobber()
-        lanes(dst, (src0, src1), kernel)
+        lanes(site, dst, (src0, src1), kernel)
 
     return run
 
@@ -71,7 +71,7 @@ def _tile_scalar(kernel: Kernel) -> Handler:
     def run(site: Site, dst: Tile, src: Tile, value: Scalar, tmp: Tile | None) -> None:
         if tmp is not None:
             tmp.clobber()
-        lanes(dst, (src,), kernel, scalar(value, dst.kind))
+        lanes(site, dst, (src,), kernel, scalar(value, dst.kind))
 
     return run
 
@@ -87,9 +87,9 @@ def tdivs(site: Site, dst: Tile, src: Tile | None, value: Scalar, divisor: Tile 
     """src / scalar, or scalar / divisor: the text gives one tile, on either side."""
     element = scalar(value, dst.kind)
     if src is not None:
-        lanes(dst, (src,), divide, element)
+        lanes(site, dst, (src,), divide, element)
     elif divisor is not None:
-        lanes(dst, (divisor,), lambda b: divide(np.broadcast_to(element, b.shape), b))
+        lanes(site, dst, (divisor,), lambda b: divide(np.broadcast_to(element, b.shape), b))
 
 
 def _single(kernel: Kernel) -> Kernel:
@@ -121,7 +121,7 @@ def _one_tile(kernel: Kernel) -> Handler:
     def run(site: Site, dst: Tile, src: Tile, tmp: Tile | None) -> None:
         if tmp is not None:
             tmp.clobber()
-        lanes(dst, (src,), kernel)
+        lanes(site, dst, (src,), kernel)
 
     return run
 
@@ -133,7 +133,7 @@ for _name, _kernel in UNARY.items():
 @op("tlrelu", "dst src slope")
 def tlrelu(site: Site, dst: Tile, src: Tile, slope: Scalar) -> None:
     """x where x > 0, else x * slope."""
-    lanes(dst, (src,), _leaky, scalar(slope, dst.kind))
+    lanes(site, dst, (src,), _leaky, scalar(slope, dst.kind))
 
 
 op("tprelu", "dst src0 src1 tmp")(_tile_tile(_leaky))
@@ -142,34 +142,34 @@ op("tprelu", "dst src0 src1 tmp")(_tile_tile(_leaky))
 @op("taddc", "dst src0 src1 src2")
 def taddc(site: Site, dst: Tile, src0: Tile, src1: Tile, src2: Tile) -> None:
     """src0 + src1 + src2, rounded after each step."""
-    lanes(dst, (src0, src1, src2), lambda a, b, c: a + b + c)
+    lanes(site, dst, (src0, src1, src2), lambda a, b, c: a + b + c)
 
 
 @op("tsubc", "dst src0 src1 src2")
 def tsubc(site: Site, dst: Tile, src0: Tile, src1: Tile, src2: Tile) -> None:
     """src0 - src1 + src2, rounded after each step."""
-    lanes(dst, (src0, src1, src2), lambda a, b, c: a - b + c)
+    lanes(site, dst, (src0, src1, src2), lambda a, b, c: a - b + c)
 
 
 @op("taddsc", "dst src0 scalar src1")
 def taddsc(site: Site, dst: Tile, src0: Tile, value: Scalar, src1: Tile) -> None:
     """src0 + scalar + src1, rounded after each step."""
     element = scalar(value, dst.kind)
-    lanes(dst, (src0, src1), lambda a, b: a + element + b)
+    lanes(site, dst, (src0, src1), lambda a, b: a + element + b)
 
 
 @op("tsubsc", "dst src0 scalar src1")
 def tsubsc(site: Site, dst: Tile, src0: Tile, value: Scalar, src1: Tile) -> None:
     """src0 - scalar + src1, rounded after each step."""
     element = scalar(value, dst.kind)
-    lanes(dst, (src0, src1), lambda a, b: a - element + b)
+    lanes(site, dst, (src0, src1), lambda a, b: a - element + b)
 
 
 @op("taxpy", "dst src scalar")
 def taxpy(site: Site, dst: Tile, src: Tile, value: Scalar) -> None:
     """dst + scalar * src, rounded after each step."""
     element = scalar(value, dst.kind)
-    lanes(dst, (src, dst), lambda a, b: element * a + b)
+    lanes(site, dst, (src, dst), lambda a, b: element * a + b)
 
 
 @op("texpands", "dst scalar")

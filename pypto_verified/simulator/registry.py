@@ -45,16 +45,18 @@ def op(names: str, groups: str) -> Callable[[H], H]:
 class Site:
     """One op of the program as its handler sees it.
 
-    `private` is the address of an allocation's own storage, if any; `memo` keeps handles that the op made before.
+    `private` is the address of an allocation's own storage, if any; `memo` keeps handles that the op made before,
+    `plan` how it ran last.
     """
 
-    __slots__ = ("machine", "memo", "op", "private", "target")
+    __slots__ = ("machine", "memo", "op", "plan", "private", "target")
 
     def __init__(self, op: Op, target: Target, machine: Machine) -> None:
         self.op = op
         self.target = target
         self.machine = machine
         self.private: int | None = None
+        self.plan: Any = None
         self.memo: dict[tuple[object, ...], Any] = {}
 
     @property

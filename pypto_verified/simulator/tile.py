@@ -19,10 +19,11 @@ class Tile:
     """A tile handle: an address and a type in one space, with run-time valid extents (a mutable part of the handle).
 
     `bounds` are the bytes [low, high) of the allocation that the handle was cut from; the handle's own reach to `end`.
-    `layout` is the physical one: a LEFT tile has the target's layout whatever its type says.
+    `layout` is the physical one: a LEFT tile has the target's layout whatever its type says. `main` is the last window
+    from (0, 0) at that layout.
     """
 
-    __slots__ = ("_main", "addr", "bounds", "cols", "end", "kind", "layout", "memory", "name", "rows", "type")
+    __slots__ = ("addr", "bounds", "cols", "end", "kind", "layout", "main", "memory", "name", "rows", "type")
 
     def __init__(
         self, memory: LocalMemory, addr: int, type: TileBufType, layout: Layout, valid: tuple[int, int],
@@ -37,7 +38,7 @@ class Tile:
         self.bounds = bounds
         self.end = addr + (layout.offset(type.rows - 1, type.cols - 1) + 1) * self.kind.itemsize
         self.name = name
-        self._main: View | None = None
+        self.main: View | None = None
 
     def copy(self) -> Tile:
         """Another handle on the same bytes, with valid extents of its own."""
@@ -46,7 +47,7 @@ class Tile:
             self.memory, self.addr, self.type, self.kind, self.layout,
         )
         made.rows, made.cols, made.bounds, made.end, made.name = self.rows, self.cols, self.bounds, self.end, self.name
-        made._main = self._main
+        made.main = self.main
         return made
 
     @property
@@ -116,9 +117,9 @@ class Tile:
     ) -> View:
         if row or col or layout is not None:
             return self.window(self.kind, rows, cols, row, col, layout or self.layout, writes, within)
-        view = self._main
+        view = self.main
         if view is None or view.shape != (rows, cols):
-            view = self._main = self.memory.view(
+            view = self.main = self.memory.view(
                 self.kind, self.addr, self.layout, (0, 0, rows, cols), self.bounds, self.name
             )
         if self.memory.log is not None:
