@@ -12,6 +12,7 @@ from pypto_verified.ir.stmt import Assign, Break, Continue, Eval, For, Function,
 from pypto_verified.ir.types import TileType
 from pypto_verified.ir.walk import definitions, operands, walk_expr, walk_stmts
 from pypto_verified.layouts import Compact, Space
+from pypto_verified.passes.buffer_table import SLOT_PREFIX
 from pypto_verified.passes.rewrite import yielded
 
 _COMPACT_SPACES = (Space.LEFT, Space.RIGHT, Space.ACC)
@@ -160,7 +161,7 @@ def _one_buffer(first: Var, *others: Expr) -> Iterator[str]:
 def addresses(function: Function) -> Iterator[str]:
     """Every tile but those in pipe slots has an address."""
     for name, t in _tiles(function):
-        if t.memref is not None and t.memref.offset is None and not t.memref.base.startswith("slot_"):
+        if t.memref is not None and t.memref.offset is None and not t.memref.base.startswith(SLOT_PREFIX):
             yield f"{name} has no address"
 
 

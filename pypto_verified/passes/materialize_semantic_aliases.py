@@ -35,22 +35,16 @@ def materialize_semantic_aliases(function: Function, ctx: PassContext) -> Functi
     return _Copies(rebase(function, ctx, joined), ctx).run()
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """What two buffers must agree in to be one."""
-
-    t: TileType
-
-    def fits(self, other: _Shape) -> bool:
-        a, b = self.t, other.t
-        if a.view is None or b.view is None or a.memref is None or b.memref is None:
-            return False
-        return (
-            (a.space, a.shape, a.dtype) == (b.space, b.shape, b.dtype)
-            and (a.view.blayout, a.view.slayout, a.view.fractal, a.view.compact)
-            == (b.view.blayout, b.view.slayout, b.view.fractal, b.view.compact)
-            and not is_fixed(a.memref) and not is_fixed(b.memref)
-        )
+def _one_type(a: TileType, b: TileType) -> bool:
+    """Whether tiles of these types have their elements at the same addresses of storage that we may join."""
+    if a.view is None or b.view is None or a.memref is None or b.memref is None:
+        return False
+    return (
+        (a.space, a.shape, a.dtype) == (b.space, b.shape, b.dtype)
+        and (a.view.blayout, a.view.slayout, a.view.fractal, a.view.compact)
+        == (b.view.blayout, b.view.slayout, b.view.fractal, b.view.compact)
+        and not is_fixed(a.memref) and not is_fixed(b.memref)
+    )
 
 
 def _join(function: Function, graph: Interference) -> dict[str, str]:
@@ -60,7 +54,7 @@ def _join(function: Function, graph: Interference) -> dict[str, str]:
     leader = {b: b for b in owners}
     for copy in sorted(graph.copies, key=lambda c: -c.depth):
         a, b = leader[copy.dst], leader[copy.src]
-        if a == b or b.startswith(SLOT_PREFIX) or not _Shape(owners[copy.dst]).fits(_Shape(owners[copy.src])):
+        if a == b or b.startswith(SLOT_PREFIX) or not _one_type(owners[copy.dst], owners[copy.src]):
             continue
         if any(graph.conflict(x, y) for x in members[a] for y in members[b]):
             continue
