@@ -6,6 +6,7 @@ Every way in which an input can be wrong ends in a finding, never in an exceptio
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import sys
 import traceback
@@ -70,11 +71,20 @@ def check_paths(paths: Sequence[str], options: CheckOptions = CheckOptions()) ->
             found.append(FileResult(path, findings=[error_finding(error, path)]))
     files = sorted(set(files))
     if options.timeout or options.jobs > 1:
+        if len(files) > 1:
+            _preload()
         results = Workers(partial(check_file, options=options), options.jobs, options.timeout).run(files)
         found += [_failed(path, r) if isinstance(r, Failure) else r for path, r in zip(files, results, strict=True)]
     else:
         found += [check_file(path, options) for path in files]
     return _report(found, options)
+
+
+def _preload() -> None:
+    """Import once what every file needs, so that the process forked for each need not. The solver and the simulator
+    are in it: with several files one of them is likely to want them."""
+    for name in ("pypto_verified.compiler", "pypto_verified.simulator", "verifiers.engine", "verifiers.solver.smt"):
+        importlib.import_module(name)
 
 
 def _report(files: list[FileResult], options: CheckOptions) -> Report:
