@@ -68,6 +68,22 @@ def _sizes(s: Site) -> tuple[int, ...]:
     return tuple(v for v in found if isinstance(v, int)) if isinstance(found, tuple) else ()
 
 
+def _operand(s: Site, name: str, extent: int | None) -> str:
+    return f"the type says {'?' if extent is None else extent}, the operand is {'given' if s.has(name) else 'missing'}"
+
+
+def _counts(s: Site, first: str, second: str, view: str) -> str:
+    found = [f"{len(s.op.args.get(name, ()))} {name}" for name in (first, second)]
+    return f"{' and '.join(found)} for {_rank(s, view)} dimensions"
+
+
+def _whole_boxes(s: Site, source: TileBufType, result: TileBufType) -> bool:
+    rows, cols = box(source)
+    aligned = all(offset is None or offset % unit == 0
+                  for offset, unit in zip(s.consts("offsets"), (rows, cols), strict=False))
+    return aligned and result.rows % rows == 0 and result.cols % cols == 0
+
+
 def _owns(s: Site) -> str:
     """The op that made the handle of set_validshape, through bitcasts and reshapes; '' for an argument."""
     value = s.op.arg("source")
@@ -94,23 +110,20 @@ ROWS: tuple[Legal, ...] = (
           holds=lambda s, t: t.rows % box(t)[0] == 0,
           found=lambda s, t: f"{t.rows} rows, a box has {box(t)[0]}; {_rounded(t)} would fit",
           help="allocate whole boxes and give the smaller extent as valid shape"),
-    Legal("ALLOC-BIT", _ALLOCS, "@", "a tile's element has a size in bytes",
-          holds=lambda s, t: t.dtype is not BOOL, found=lambda s, t: "i1 has none", help="use i8 for masks"),
-    Legal("ALLOC-ADDR-SIGN", _ALLOCS, "@", "an address is not negative",
-          when=lambda s, t: s.has("addr"), holds=lambda s, t: at_least(s.const("addr"), 0),
-          found=lambda s, t: f"the address is {s.const('addr')}"),
+    Legal("ALLOC-BIT", _ALLOCS, "@", "a tile's element has a size in bytes", holds=lambda s, t: t.dtype is not BOOL,
+          found=lambda s, t: "i1 has none", help="use i8 for masks"),
+    Legal("ALLOC-ADDR-SIGN", _ALLOCS, "@", "an address is not negative", when=lambda s, t: s.has("addr"),
+          holds=lambda s, t: at_least(s.const("addr"), 0), found=lambda s, t: f"the address is {s.const('addr')}"),
     Legal("ALLOC-ADDR-UNIT", _ALLOCS, "@", "an address is aligned: 512 bytes in left, right and acc, 32 elsewhere",
           when=lambda s, t: at_least(s.const("addr"), 0),
           holds=lambda s, t: (s.const("addr") or 0) % _address_unit(t) == 0,
           found=lambda s, t: f"{s.const('addr')} is no multiple of {_address_unit(t)} in {t.loc.value}"),
     Legal("ALLOC-VALID-ROW", _ALLOCS, "@", "valid_row is given exactly if the type says v_row=?",
           holds=lambda s, t: s.has("valid_row") == (t.v_row is None),
-          found=lambda s, t: f"v_row is {extents(t).partition('x')[0]}, the operand is "
-                             f"{'given' if s.has('valid_row') else 'missing'}"),
+          found=lambda s, t: _operand(s, "valid_row", t.v_row)),
     Legal("ALLOC-VALID-COL", _ALLOCS, "@", "valid_col is given exactly if the type says v_col=?",
           holds=lambda s, t: s.has("valid_col") == (t.v_col is None),
-          found=lambda s, t: f"v_col is {extents(t).partition('x')[2]}, the operand is "
-                             f"{'given' if s.has('valid_col') else 'missing'}"),
+          found=lambda s, t: _operand(s, "valid_col", t.v_col)),
     Legal("ALLOC-PLANNED", _ALLOCS, "@", "at level 3 every allocation has an address", levels=LEVEL3,
           holds=lambda s, t: s.has("addr"), found=lambda s, t: "there is none",
           help="give addr, or assemble at level 2, where the assembler plans memory", source="PTOAS driver"),
@@ -129,15 +142,13 @@ ROWS: tuple[Legal, ...] = (
           found=lambda s: " and ".join(_elements(s, "ptr", "@"))),
     Legal("VIEW-RANK", "pto.make_tensor_view", "", "shape and strides have one operand a dimension",
           holds=lambda s: len(s.op.args.get("shape", ())) == len(s.op.args.get("strides", ())) == _rank(s, "@"),
-          found=lambda s: f"{len(s.op.args.get('shape', ()))} extents and {len(s.op.args.get('strides', ()))} strides "
-                          f"for {_rank(s, '@')} dimensions"),
+          found=lambda s: _counts(s, "shape", "strides", "@")),
     Legal("PART-ELEMENT", "pto.partition_view", "", "source and result have the same element type",
           holds=lambda s: len(set(_elements(s, "source", "@"))) < 2,
           found=lambda s: " and ".join(_elements(s, "source", "@"))),
     Legal("PART-RANK", "pto.partition_view", "", "offsets and sizes have one operand a dimension of the source",
           holds=lambda s: len(s.op.args.get("offsets", ())) == len(s.op.args.get("sizes", ())) == _rank(s, "source"),
-          found=lambda s: f"{len(s.op.args.get('offsets', ()))} offsets and {len(s.op.args.get('sizes', ()))} sizes "
-                          f"for {_rank(s, 'source')} dimensions"),
+          found=lambda s: _counts(s, "offsets", "sizes", "source")),
     Legal("PART-OFFSET", "pto.partition_view", "", "a constant offset is not negative",
           holds=lambda s: all(at_least(o, 0) for o in s.consts("offsets")),
           found=lambda s: f"the offsets are {s.consts('offsets')}"),
@@ -152,8 +163,8 @@ ROWS: tuple[Legal, ...] = (
           holds=lambda s: all(o + z <= d for o, z, d in _windows(s)),
           found=lambda s: "; ".join(f"{o} + {z} > {d}" for o, z, d in _windows(s) if o + z > d)),
     Legal("SUB-SHAPE", "pto.subview", "@", "the result has the shape that sizes give",
-          holds=lambda s, t: _sizes(s) == (t.rows, t.cols), found=lambda s,
-          t: f"sizes {_sizes(s)}, result {spelled(t)}"),
+          holds=lambda s, t: _sizes(s) == (t.rows, t.cols),
+          found=lambda s, t: f"sizes {_sizes(s)}, result {spelled(t)}"),
     Legal("SUB-OFFSET", "pto.subview", "@", "a constant offset is not negative",
           holds=lambda s, t: all(at_least(o, 0) for o in s.consts("offsets")),
           found=lambda s, t: f"the offsets are {s.consts('offsets')}"),
@@ -169,8 +180,7 @@ ROWS: tuple[Legal, ...] = (
           help="a constant operand is min(operand, size) in the type, another one `?`; without operands it is static"),
     Legal("SUB-BOX", "pto.subview", "source @", "offsets and sizes on a boxed tile are whole boxes",
           when=lambda s, a, b: a.boxed,
-          holds=lambda s, a, b: all(o is None or o % n == 0 for o, n in zip(s.consts("offsets"), box(a), strict=False))
-          and b.rows % box(a)[0] == 0 and b.cols % box(a)[1] == 0,
+          holds=lambda s, a, b: _whole_boxes(s, a, b),
           found=lambda s, a, b: f"offsets {s.consts('offsets')}, sizes {b.rows}x{b.cols}, a box is {box(a)}"),
     Legal("RESHAPE-SPACE", "pto.treshape", "src @", "source and result are in the same memory",
           holds=lambda s, a, b: a.loc is b.loc, found=lambda s, a, b: f"{a.loc.value} and {b.loc.value}"),

@@ -48,6 +48,11 @@ def _directions(s: Site) -> int:
     return value if isinstance(value, int) else 0
 
 
+def _only_tensor(s: Site) -> bool:
+    """Whether a pipe hands on entries of a global tensor and has no local buffer at all."""
+    return s.has("gm_slot_tensor") and not (s.has("c2v_consumer_buf") or s.has("v2c_consumer_buf"))
+
+
 def _rings(s: Site) -> bool:
     """Whether the pipe can carry an odd split: one-way, through global memory, with a consumer buffer."""
     init = _init(s)
@@ -119,20 +124,17 @@ ROWS: tuple[Legal, ...] = (
     Legal("PIPE-SLOT-COUNT", _INITS, "", "a pipe has slots", holds=lambda s: _slots(s) > 0,
           found=lambda s: f"it has {_slots(s)}"),
     Legal("PIPE-LOCAL-SLOTS", _INITS, "", "a pipe has at least one local slot and no more than slots",
-          when=lambda s: s.attr("local_slot_num") is not None,
-          holds=lambda s: 0 < s.int("local_slot_num") <= _slots(s),
+          when=lambda s: s.attr("local_slot_num") is not None, holds=lambda s: 0 < s.int("local_slot_num") <= _slots(s),
           found=lambda s: f"{s.int('local_slot_num')} of {_slots(s)}"),
     Legal("PIPE-LOCAL-TARGET", _INITS, "", "local_slot_num exists on a2a3 only", targets=A5,
           holds=lambda s: s.attr("local_slot_num") is None, found=lambda s: "the target is a5"),
     Legal("PIPE-GM", _INITS, "", "a pipe goes through a tensor or a buffer in global memory, not both",
           holds=lambda s: not (s.has("gm_slot_tensor") and s.has("gm_slot_buffer")), found=lambda s: "it has both"),
     Legal("PIPE-BUFFER-C2V", _INITS, "", "a pipe to vector has a vector consumer buffer",
-          when=lambda s: s.int("dir_mask") in (1,
-          3) and not (s.has("gm_slot_tensor") and not s.has("v2c_consumer_buf")),
+          when=lambda s: s.int("dir_mask") in (1, 3) and not _only_tensor(s),
           holds=lambda s: s.has("c2v_consumer_buf"), found=lambda s: "c2v_consumer_buf is missing"),
     Legal("PIPE-BUFFER-V2C", _INITS, "", "a pipe to cube has a cube consumer buffer",
-          when=lambda s: s.int("dir_mask") in (2,
-          3) and not (s.has("gm_slot_tensor") and not s.has("c2v_consumer_buf")),
+          when=lambda s: s.int("dir_mask") in (2, 3) and not _only_tensor(s),
           holds=lambda s: s.has("v2c_consumer_buf"), found=lambda s: "v2c_consumer_buf is missing"),
     Legal("PIPE-EPILOGUE", _INITS, "", "a pipe with an epilogue goes to vector only, unsplit",
           when=lambda s: s.attr("acc_push_epilogue") is not None,
@@ -184,8 +186,7 @@ ROWS: tuple[Legal, ...] = (
     Legal("RESERVE-LEVEL3", "pto.reserve_buffer", "", "at level 3 a buffer is placed by its base", levels=LEVEL3,
           holds=lambda s: s.attr("auto") is False, found=lambda s: "auto is true", source="PTOAS, reserved buffers"),
     Legal("RESERVE-UNIT", "pto.reserve_buffer", "", "at level 3 a buffer's base is a multiple of 256 bytes",
-          levels=LEVEL3,
-          when=lambda s: s.attr("base") is not None, holds=lambda s: s.int("base") % 256 == 0,
+          levels=LEVEL3, when=lambda s: s.attr("base") is not None, holds=lambda s: s.int("base") % 256 == 0,
           found=lambda s: f"it is {s.int('base')}", source="PTOAS, reserved buffers"),
     Legal("RESERVE-FITS", "pto.reserve_buffer", "", "at level 3 a buffer lies in its memory", levels=LEVEL3,
           when=lambda s: s.attr("base") is not None, holds=lambda s: s.int("base") + s.int("size") <= _capacity(s),
@@ -207,8 +208,8 @@ ROWS: tuple[Legal, ...] = (
     Legal("EVENT-PIPE", _EVENTS, "", "a cross-core flag on a5 belongs to FIX, MTE1, MTE2, MTE3 or V", targets=A5,
           holds=lambda s: s.member("pipe") in _PIPES, found=lambda s: f"it belongs to {s.member('pipe')}"),
     Legal("CROSS-ID", _CROSS, "", f"a block flag is 0 to {_FLAG_COUNT - 1}",
-          when=lambda s: s.attr("event_id") is not None,
-          holds=lambda s: 0 <= s.int("event_id") < _FLAG_COUNT, found=lambda s: f"it is {s.int('event_id')}"),
+          when=lambda s: s.attr("event_id") is not None, holds=lambda s: 0 <= s.int("event_id") < _FLAG_COUNT,
+          found=lambda s: f"it is {s.int('event_id')}"),
     Legal("CROSS-PIPE", _CROSS, "", "a block flag belongs to FIX, MTE1, MTE2, MTE3 or V",
           holds=lambda s: s.member("pipe") in _PIPES, found=lambda s: f"it belongs to {s.member('pipe')}"),
     Legal("BUFFER-MODE", "pto.get_buf pto.rls_buf", "", "a buffer's mode is not negative",
@@ -232,7 +233,6 @@ ROWS: tuple[Legal, ...] = (
           found=lambda s: "it has none"),
     Legal("FOR-STEP", "scf.for", "", "a constant step is positive",
           holds=lambda s: (s.const("step") is None) or (s.const("step") or 0) > 0,
-          found=lambda s: f"it is {s.const('step')}",
-          source="PTOAS driver"),
+          found=lambda s: f"it is {s.const('step')}", source="PTOAS driver"),
 )
 
