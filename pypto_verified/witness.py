@@ -36,7 +36,7 @@ def replayed(
 
 def _replay(finding: Finding, func: Func, target: Target, seed: int, names: Mapping[str, str]) -> str:
     """'confirmed: ...', 'not observed: ...', 'not run: ...', or '' for a rule whose failure no run shows."""
-    from pypto_verified.simulator import confirmation, replay, replay_overlap
+    from pypto_verified.simulator import confirm, confirmation, replay
     from pypto_verified.simulator.errors import StepLimitError
 
     if not _can_be_shown(finding.rule):
@@ -44,8 +44,7 @@ def _replay(finding: Finding, func: Func, target: Target, seed: int, names: Mapp
     values = dict(finding.witness)
     values.update({argument: values[name] for argument, name in names.items() if name in values})
     if finding.rule == "PLAN-OVERLAP":
-        clobber = replay_overlap(func, values, target, seed=seed, max_steps=MAX_STEPS)
-        return f"confirmed: {clobber}" if clobber else "not observed: the results are those of tiles kept apart"
+        return confirm(func, finding.rule, values, target, seed, max_steps=MAX_STEPS)
     errors = replay(func, values, target, seed, max_steps=MAX_STEPS).errors
     if any(isinstance(e, StepLimitError) for e in errors):
         return f"not run: more than {MAX_STEPS} ops"

@@ -12,7 +12,7 @@ import numpy as np
 
 from pypto_verified.pto.module import Func, Op, Value
 from pypto_verified.pto.types import PtrType, ScalarType
-from pypto_verified.simulator.errors import SimError, UnmodelledError
+from pypto_verified.simulator.errors import SimError, UninitialisedError, UnmodelledError
 from pypto_verified.simulator.program import Program, walk
 from pypto_verified.simulator.run import MAX_STEPS, Outcome, compile, execute
 from pypto_verified.simulator.scalars import pure
@@ -144,7 +144,12 @@ def confirm(
         found = replay_layout(func, witness, target, seed, max_steps=max_steps)
     if found is not None:
         return f"confirmed: wrong result: {found}"
-    return confirmation(rule, replay(func, witness, target, seed, max_steps=max_steps).errors)
+    errors = replay(func, witness, target, seed, max_steps=max_steps).errors
+    said = confirmation(rule, errors)
+    compared = rule.startswith((*COMPARED_WITH_OWN_STORAGE, *COMPARED_WITH_DECLARED))
+    if compared and errors and said.startswith("not observed") and not isinstance(errors[-1], UninitialisedError):
+        return f"not run: another fault stops the run: {errors[-1]}"
+    return said
 
 
 def confirmation(rule: str, errors: list[SimError]) -> str:

@@ -184,8 +184,9 @@ class Tensor:
     def window(self, rows: int, cols: int, writes: bool, block: int = 0, shared: bool = False) -> Array:
         """The `rows` x `cols` elements from the window's origin as an array of the layout's (row..., column...) axes.
 
-        GlobalBoundsError when an element lies outside the tensor or its buffer; ConflictError when another block of
-        the launch wrote one of the bytes (`shared`: atomic, so that it may).
+        GlobalBoundsError when an element lies outside the tensor or its buffer, or the window does although its last
+        elements do not move (the library requires equal extents but checks them in debug builds only). ConflictError
+        when another block of the launch wrote one of the bytes (`shared`: atomic, so that it may).
         """
         found = self._windows.get((rows, cols))
         if found is None:
@@ -219,7 +220,10 @@ class Tensor:
 
     def _check(self, sizes: list[int]) -> int:
         start, item = self._start(), self.pointer.kind.itemsize
-        for axis, (first, size, dim) in enumerate(zip(self.origin, sizes, self.dims, strict=True)):
+        for axis, (first, moved, declared, dim) in enumerate(
+            zip(self.origin, sizes, self.sizes, self.dims, strict=True)
+        ):
+            size = max(moved, declared)
             if size > 0 and (first < 0 or first + size > dim):
                 index = first if first < 0 else max(first, dim)
                 word = {3: "row", 4: "column"}.get(axis, f"index {axis}")
