@@ -39,6 +39,7 @@ class Context:
         self.sections: dict[Op, str] = {}
         self.funcs: dict[Func, FuncFacts] = {}
         self.pipe_ends: dict[str, list[Op]] = {}
+        self._by_name = {func.name: func for func in module.funcs}
         for func in module.funcs:
             self.funcs[func] = FuncFacts()
             if func.body is not None:
@@ -72,10 +73,8 @@ class Context:
 
     def reserves(self, peer: AttrValue, name: AttrValue) -> bool:
         """Whether the function `peer` reserves a buffer of that name."""
-        return any(
-            facts.buffers["pto.reserve_buffer", name, None] > 0
-            for func, facts in self.funcs.items() if isinstance(peer, Symbol) and func.name == peer.name
-        )
+        func = self._by_name.get(peer.name) if isinstance(peer, Symbol) else None
+        return func is not None and self.funcs[func].buffers["pto.reserve_buffer", name, None] > 0
 
 
 def _with_section(body: Block) -> Iterator[tuple[Op, str]]:

@@ -32,7 +32,7 @@ class _ModuleReader:
     def __init__(self, reader: OpReader) -> None:
         self.reader = reader
         self.cursor = reader.cursor
-        self.funcs: list[Func] = []
+        self.funcs: dict[str, Func] = {}
         self.attrs: dict[str, AttrValue] = {}
 
     def module(self, file: str) -> Module:
@@ -55,7 +55,7 @@ class _ModuleReader:
         if cursor.next:
             cursor.fail(f"expected the end of the text, found {cursor.shown()}")
         self._check_symbols()
-        return Module(self.funcs, self.attrs, file)
+        return Module(list(self.funcs.values()), self.attrs, file)
 
     def _aliases(self) -> None:
         cursor = self.cursor
@@ -75,8 +75,6 @@ class _ModuleReader:
         if cursor.next in ("module", "builtin.module"):
             cursor.not_modelled("a module within a module")
         if cursor.next != "func.func":
-            if "." in cursor.next or not cursor.next:
-                cursor.fail(f"expected func.func or '}}', found {cursor.shown()}")
             cursor.fail(f"expected func.func, found {cursor.shown()}")
         cursor.pos += 1
         attrs: dict[str, AttrValue] = {}
@@ -84,7 +82,7 @@ class _ModuleReader:
             attrs["sym_visibility"] = cursor.take()
         name_at = cursor.pos
         name = read_symbol(cursor).name
-        if any(f.name == name for f in self.funcs):
+        if name in self.funcs:
             cursor.fail(f"@{name} is defined twice", name_at)
         reader.scope.enter()
         args = self._arguments(attrs)
@@ -94,7 +92,7 @@ class _ModuleReader:
         body = self._body(name, results) if cursor.next == "{" else None
         reader.scope.leave()
         loc = reader.locations.optional()
-        self.funcs.append(Func(name, args, body, attrs, tuple(results), loc, cursor.line(start)))
+        self.funcs[name] = Func(name, args, body, attrs, tuple(results), loc, cursor.line(start))
 
     def _arguments(self, attrs: dict[str, AttrValue]) -> list[Value]:
         cursor, scope = self.cursor, self.reader.scope
@@ -129,11 +127,10 @@ class _ModuleReader:
 
     def _check_symbols(self) -> None:
         """Calls and peers must name functions of the module; a call's types must be the callee's."""
-        by_name = {f.name: f for f in self.funcs}
         for op, at in self.reader.calls:
             callee = op.attrs["callee"]
             assert isinstance(callee, Symbol)
-            func = by_name.get(callee.name)
+            func = self.funcs.get(callee.name)
             if func is None:
                 self.cursor.fail(f"@{callee.name} is not defined in this module", at)
             operands = [v.type for v in op.args.get("operands", ())]

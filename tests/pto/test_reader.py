@@ -286,5 +286,11 @@ def test_many_ops_cost_linear_time() -> None:
     assert seconds(20_000) < 40 * max(seconds(2_000), 0.002)
 
 
+def test_many_functions_cost_linear_time() -> None:
+    begin = time.perf_counter()
+    assert len(read("".join(f"func.func private @f{i}()\n" for i in range(50_000))).funcs) == 50_000
+    assert time.perf_counter() - begin < 10.0
+
+
 def test_element_types_are_those_of_the_foundation() -> None:
     assert all(type_text(parse_type(text)) == text for text in BY_PTO)
