@@ -1,7 +1,15 @@
-"""The PTO dialect: types, module, table-driven reader and writer, one row an op.
+"""The PTO dialect: types, module, table-driven reader and writer, one row an op, the assembler's legality conditions.
 
-Conventions of `Op.args` and `Op.attrs` for the ops around the tile ops (rows in `rows_std.py`):
+`reader.read(text)` and `writer.write(module)` are inverses on everything that is read. A row (`rows*.py`) says how its
+op is spelled, in the little language of `asmformat.py` that reader and writer both run; ops with regions have a reader
+in `regions.py` and a printer in `writer.py`. Ops below the tile level, branches between blocks and modules within
+modules raise NotModelled. `legality.check_legality(module, target, level)` is what the assembler would reject.
 
+Conventions of `Op.args` and `Op.attrs`:
+
+- A `pto` op's operand groups and attributes have the names of its row. What the text leaves out is absent, also
+  where the assembler has a default. Results are typed in `results` only. `pto.tdivs` of a tile by a scalar has `src`
+  and `scalar`, of a scalar by a tile `scalar` and `divisor`. `satmode` is read as `sat_mode`.
 - `arith.constant`: attrs value (int, float or bool). Two-operand `arith.*`: args lhs, rhs; `arith.cmpi/cmpf`: attrs
   predicate ('slt', 'eq', ...); `arith.select`: args cond, true_value, false_value; conversions: args in.
 - `scf.for`: args lower, upper, step, init*; one region, block args (induction variable, carried...).
@@ -9,4 +17,7 @@ Conventions of `Op.args` and `Op.attrs` for the ops around the tile ops (rows in
 - `scf.while`: args init*; regions before (ends in `scf.condition`: args cond, values*) and after.
   A block that hands values on ends in `scf.yield`: args values*; an empty `scf.yield` is not stored.
 - `func.return`: args values*; stored as the last op of a function body. `func.call`: attrs callee, args operands*.
+- Sections and `pto.fusion_region` have one region without arguments.
+- A unit attribute (`pto.entry`) is None; a number of an uncommon type in an unknown attribute is paired with its type.
+  `sym_name` of a module and `sym_visibility` of a function are attributes.
 """

@@ -82,6 +82,10 @@ class Cursor:
     def next(self) -> str:
         return self.texts[self.pos]
 
+    def mentions(self, text: str) -> bool:
+        """Whether the text holds these characters anywhere."""
+        return text in self._text
+
     def line(self, pos: int) -> int:
         """The line of token `pos`, from 1."""
         return bisect_left(self._newlines, self._starts[pos]) + 1

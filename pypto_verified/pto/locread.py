@@ -15,7 +15,7 @@ class Locations:
         self._cursor = cursor
         self._bodies: dict[str, int] = {}
         texts = cursor.texts
-        if any(token.startswith("#loc") for token in texts):
+        if cursor.mentions("#loc"):
             for at in range(len(texts) - 3):
                 if texts[at][:1] == "#" and texts[at + 1] == "=" and texts[at + 2] == "loc":
                     self._bodies[texts[at]] = at + 2
