@@ -61,7 +61,13 @@ class CheckOptions:
 
 
 def check_paths(paths: Sequence[str], options: CheckOptions = CheckOptions()) -> Report:
-    """Check kernels (`.py`), modules (`.pto`) and directories of them."""
+    """Check kernels (`.py`), modules (`.pto`) and directories of them. InputError for an assumption that can't be
+    read; whatever is wrong with a path is in the report."""
+    if options.assume:
+        from verifiers.assume import parse_assumption
+
+        for text in options.assume:
+            parse_assumption(text)
     files: list[str] = []
     found: list[FileResult] = []
     for path in dict.fromkeys(paths):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pypto_verified.errors import InputError, Location
 
 KERNEL, PTO = ".py", ".pto"
+_LATER = (".cpp", ".cc", ".h", ".hpp")
 MAX_BYTES = 8 << 20
 """Larger files are refused: the largest known `.pto` of a real model is below 1 MiB, so this is noise or a mistake."""
 
@@ -78,8 +79,10 @@ def read(path: str) -> Source:
             raise InputError(f"broken symbolic link to {os.readlink(path)}", here)
         if not os.path.isfile(path):
             raise InputError("not a regular file", here)
+        if suffix in _LATER:
+            raise InputError(f"{suffix} files come in a later version: give a .py kernel or a .pto file", here)
         if suffix not in (KERNEL, PTO):
-            raise InputError(f"a {suffix or 'file without suffix'} is not read: give a .py kernel or a .pto file", here)
+            raise InputError(f"not a kernel (.py) or a module (.pto): its name ends in {suffix or 'no suffix'}", here)
         size = os.path.getsize(path)
         if size > MAX_BYTES:
             raise InputError(f"too large: {size} bytes, the limit is {MAX_BYTES}", here)

@@ -131,7 +131,7 @@ class TupleGet:
 
 
 Attr: TypeAlias = Union[
-    None, bool, int, float, str, DType, Space, Pad, BLayout, SLayout, Compact, TensorLayout, tuple["Attr", ...]
+    bool, int, float, str, DType, Space, Pad, BLayout, SLayout, Compact, TensorLayout, tuple["Attr", ...], None
 ]
 """A compile-time keyword value."""
 

@@ -22,6 +22,19 @@ class Good:
         return pl.store(pl.exp(pl.load(a, [0, 0], [16, 64])), [0, 0], out)
 """
 
+MODULE = """
+!tile = !pto.tile_buf<loc=vec, dtype=f32, rows=16, cols=64, v_row=16, v_col=64, blayout=row_major, slayout=none_box, \
+fractal=512, pad=0>
+module attributes {pto.target_arch = "a2a3"} {
+  func.func @exp() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    %c0 = arith.constant 0 : i64
+    %x = pto.alloc_tile addr = %c0 : !tile
+    pto.texp ins(%x : !tile) outs(%x : !tile)
+    return
+  }
+}
+"""
+
 NOISE = random.Random(1)
 
 
@@ -57,11 +70,14 @@ CASES: dict[str, tuple[str, Callable[[Path], object], str]] = {
     "broken link": ("k.py", lambda path: path.symlink_to("nowhere.py"), "broken symbolic link"),
     "link to itself": ("k.py", lambda path: path.symlink_to("k.py"), "broken symbolic link"),
     "pipe": ("k.py", os.mkfifo, "not a regular file"),
-    "wrong kind": ("k.cpp", text_file("int main() {}"), ".cpp"),
+    "C++": ("k.cpp", text_file("int main() {}"), ".cpp files come in a later version"),
+    "wrong kind": ("k.txt", text_file("hello"), "its name ends in .txt"),
+    "unregistered op in a module": ("k.pto", text_file(MODULE.replace("pto.texp", "pto.tfrobnicate")), "tfrobnicate"),
+    "unknown attribute": ("k.py", text_file("import pypto.language as pl\npl.nonsense.deep(1)\n"), "k.py:2"),
     "exit in the file": ("k.py", text_file("import sys\nsys.exit(0)\n"), "k.py"),
     "exception in the file": ("k.py", text_file("1 / 0\n"), "ZeroDivisionError"),
     "process ends": ("k.py", text_file("import os\nos._exit(3)\n"), "exit code 3"),
-    "process dies": ("k.py", text_file("import os\nos.kill(os.getpid(), 11)\n"), "SIGSEGV"),
+    "process dies": ("k.py", text_file("import os\nos.kill(os.getpid(), 9)\n"), "SIGKILL"),
 }
 
 
