@@ -1,20 +1,20 @@
 """Who wrote what a tile reads: a byte-exact flow over the access program, from `.pto` text alone.
 
 The text has handles and addresses, no values. What counts as a clobber is defined on handles (one per alloc; views
-count as their root):
+count as their root). A read of handle A sees bytes that were last written through another handle B, and:
 
-A read of handle A sees bytes last written through another handle B, and 1. A had been written before at those bytes: B
-destroyed A's value. Two exceptions when B is exactly A's bytes, the two ways in which compilers print one buffer under
-several names: carried: the write came around a loop in which that buffer is also read before it, so it is the next
-value of a loop-carried tile (whether the right value is carried is a question of translation, not of placement);
-merged: A's own writes come from earlier iterations, and B wrote in a branch that has ended: an arm that produces A. 2.
-A was never written through itself, so it stands for what others write (a branch or loop result, a relabelled tile):
-what B wrote before A was declared is what A was declared for, and B in a region nested inside A's is an arm that
-produces A. B at A's own level after A's declaration is a clobber.
+1. A had been written at those bytes before B was: B destroyed A's value. Two exceptions when B is exactly A's bytes,
+   the two ways in which compilers print one buffer under several names:
+   - carried: the write came around a loop in which that buffer is also read before it, so it is the next value of a
+     loop-carried tile (whether the right value is carried is a question of translation, not of placement);
+   - merged: A's own writes come from earlier iterations, and B wrote in a branch that has ended, an arm producing A.
+2. A was never written through itself, so it stands for what others write (a branch or loop result, a relabelled tile):
+   what B wrote before A was declared is what A was declared for, and B in a region nested inside A's is an arm that
+   produces A. B at A's own level after A's declaration is a clobber.
 
-Reuse after the last read is never seen, since nothing reads. Zero-trip loops are joined in; a write at a constant place
-replaces what was there, a write at a symbolic place may. A write replaces its tile's physical bytes: whether the valid
-part covers what is read later is for the VALID rules. Roots without addresses are placed apart by the assembler.
+Reuse after the last read is never seen, since nothing reads. Zero-trip loops are joined in; a write at a constant
+place replaces what was there, a write at a symbolic place may. A write replaces its tile's physical bytes: whether the
+valid part covers what is read later is for the VALID rules. The assembler places roots without addresses apart.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from functools import lru_cache
 from pypto_verified.index import Cond, Expr, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step, TileUse
-from verifiers.access.overlap import certain_bytes, disjoint, possible_bytes
+from verifiers.access.overlap import certain_bytes, disjoint, possible_bytes, touched
 
 _MERGING = frozenset({"pto.tinsert", "pto.tsetval", "pto.tscatter", "pto.mscatter"})
 """Ops that keep the rest of their destination: what they keep is judged where it is read."""
@@ -49,10 +49,25 @@ class Source:
 
 @dataclass(slots=True)
 class Reach:
-    """What of a source is still there: `bytes` at most; handles in `renewed` were wholly rewritten since."""
+    """What of a source is still there: `bytes` at most; handles in `renewed` were wholly rewritten since. `victims`:
+    the bytes that handles had written themselves when this write came over them; the flag tells those from earlier
+    iterations."""
 
     bytes: int
     renewed: frozenset[Root]
+    victims: dict[tuple[Root, bool], int]
+
+    def copy(self) -> Reach:
+        return Reach(self.bytes, self.renewed, dict(self.victims))
+
+    def merge(self, other: Reach) -> bool:
+        """Union in place; whether anything was added."""
+        before = (self.bytes, self.renewed, dict(self.victims))
+        self.bytes |= other.bytes
+        self.renewed &= other.renewed
+        for victim, lost in other.victims.items():
+            self.victims[victim] = self.victims.get(victim, 0) | lost
+        return before != (self.bytes, self.renewed, self.victims)
 
 
 @dataclass(slots=True)
@@ -64,7 +79,7 @@ class State:
     own: dict[tuple[Root, bool], int] = field(default_factory=dict)
 
     def copy(self) -> State:
-        return State({s: Reach(r.bytes, r.renewed) for s, r in self.reach.items()}, dict(self.own))
+        return State({s: r.copy() for s, r in self.reach.items()}, dict(self.own))
 
     def join(self, other: State) -> bool:
         """Union in place; whether anything was added."""
@@ -72,12 +87,10 @@ class State:
         for source, theirs in other.reach.items():
             mine = self.reach.get(source)
             if mine is None:
-                self.reach[source] = Reach(theirs.bytes, theirs.renewed)
+                self.reach[source] = theirs.copy()
                 changed = True
-            elif theirs.bytes | mine.bytes != mine.bytes or mine.renewed - theirs.renewed:
-                mine.bytes |= theirs.bytes
-                mine.renewed &= theirs.renewed
-                changed = True
+            else:
+                changed |= mine.merge(theirs)
         for key, theirs_own in other.own.items():
             known = self.own.get(key, 0)
             if theirs_own | known != known:
@@ -143,9 +156,12 @@ class Flow:
         merging = step.writes() if step.op.name in _MERGING else ()
         for i, tile in enumerate(step.reads()):
             if tile not in merging:
-                self._read(step, i, tile, state)
+                self._read(step, i, touched(step, tile), state)
         for i, tile in enumerate(step.writes()):
-            _write(self._writes.setdefault((step.index, i), Write(step, tile)), state)
+            write = self._writes.get((step.index, i))
+            if write is None:
+                write = self._writes[step.index, i] = Write(step, touched(step, tile))
+            _write(write, state)
 
     def _read(self, step: Step, number: int, tile: TileUse, state: State) -> None:
         read = self.reads.setdefault((step.index, number), Read(step, tile))
@@ -158,22 +174,23 @@ class Flow:
             read.written = True
             if other.root is tile.root or tile.root in reach.renewed:
                 continue
-            if self._is_clobber(read, source, reach.bytes & wanted, fresh, carried):
+            if self._is_clobber(read, source, reach, wanted, bool(fresh | carried)):
                 read.clobbers.setdefault(source, _clobber(step, tile, source))
 
-    def _is_clobber(self, read: Read, source: Source, shared: int, fresh: int, carried: int) -> bool:
-        """`shared`: bytes in question; `fresh`, `carried`: what the handle wrote itself, in this iteration or
-        before."""
+    def _is_clobber(self, read: Read, source: Source, reach: Reach, wanted: int, own: bool) -> bool:
+        """`wanted`: bytes of the read; `own`: the handle has been written through itself."""
         root, write = read.tile.root, source.write
         home = self._homes.get(root)
         nested = home is not None and _inside(write.step.region, home.region)
-        if (fresh | carried) & shared:
+        shared = reach.bytes & wanted
+        fresh, carried = (reach.victims.get((root, came), 0) & shared for came in (False, True))
+        if fresh or carried:
             if not _same_extent(root, write.tile.root):
                 return True
             arm = write.step.region
-            merged = nested and not fresh & shared and read.step.region[:len(arm)] != arm
+            merged = nested and not fresh and read.step.region[:len(arm)] != arm
             return not merged and not self._is_carried(source)
-        if fresh | carried or home is None:
+        if own or home is None:
             return False
         # In a later iteration of a loop around the declaration, what came around that loop is older.
         older = write.step.index < home.position or any(id(x) in source.around for x in home.loops)
@@ -195,13 +212,14 @@ class Flow:
         for source, reach in end.reach.items():
             inside = any(x is loop for x in source.write.step.loops)
             moved = Source(source.write, source.around | {id(loop)}) if inside else source
-            renewed = frozenset(r for r in reach.renewed if not self._made_in(r, loop))
+            left = Reach(
+                reach.bytes, frozenset(r for r in reach.renewed if not self._made_in(r, loop)),
+                {v: lost for v, lost in reach.victims.items() if not self._made_in(v[0], loop)})
             known = made.reach.get(moved)
             if known is None:
-                made.reach[moved] = Reach(reach.bytes, renewed)
+                made.reach[moved] = left
             else:
-                known.bytes |= reach.bytes
-                known.renewed &= renewed
+                known.merge(left)
         for (root, came), bytes_ in end.own.items():
             if not self._made_in(root, loop):
                 key = (root, came or self._written_in(root, loop))
@@ -234,7 +252,10 @@ def _write(write: Write, state: State) -> None:
             reach.renewed |= {root}
         if not reach.bytes:
             del state.reach[source]
-    state.reach[Source(write, frozenset())] = Reach(possible, frozenset())
+    victims = {
+        key: lost & possible for key, lost in state.own.items()
+        if key[0] is not root and lost & possible and _same_arena(key[0], root)}
+    state.reach[Source(write, frozenset())] = Reach(possible, frozenset(), victims)
     state.own[root, False] = state.own.get((root, False), 0) | possible
 
 
@@ -264,7 +285,11 @@ def _clobber(step: Step, tile: TileUse, source: Source) -> Clobber:
                 for name, atom in symbols_of(term).items():
                     if name not in earlier and not _outer(name, write.step.loops[:first]):
                         earlier[name] = symbol(f"{name}_earlier", atom.lo, atom.hi)
-    return Clobber(write, substitute_cond(write.step.path, earlier), _earlier_apart(tile, write.tile, earlier))
+    path = substitute_cond(write.step.path, earlier)
+    counter = write.step.loops[first].counter
+    if counter is not None:
+        path = path & (substitute(counter, earlier) < counter)
+    return Clobber(write, path, _earlier_apart(tile, write.tile, earlier))
 
 
 def _outer(name: str, loops: tuple[Loop, ...]) -> bool:

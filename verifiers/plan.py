@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pypto_verified.index import Cond, any_of
 from pypto_verified.index.cond import TRUE, CondLike
 from verifiers.access import TileUse
-from verifiers.access.overlap import disjoint, inside_root, place, same_bytes, trails
+from verifiers.access.overlap import disjoint, inside_root, place, same_bytes, touched, trails
 from verifiers.access.program import Reserved
 from verifiers.liveness import Clobber, Read, flow_of
 from verifiers.rule import LEGALITY, SAFETY, Rule, Witness, both
@@ -139,9 +139,9 @@ def _first_reads(context: Context) -> Iterator[ReadSite]:
             yield ReadSite(context, read.step.op, read.step.path, label, read, None)
 
 
-def _empty(s: ReadSite) -> Cond:
-    """Nothing is read of a tile without valid elements, as the empty lane of a split has them."""
-    return any_of((s.read.tile.valid_rows <= 0, s.read.tile.valid_cols <= 0))
+def _something_is_read(s: ReadSite) -> CondLike:
+    """A tile without valid elements, as the empty lane of a split has them, is not read."""
+    return both(s.read.tile.valid_rows >= 1, s.read.tile.valid_cols >= 1)
 
 
 def _overwritten(s: ReadSite, w: Witness) -> str:
@@ -159,7 +159,8 @@ PLAN_OVERLAP: Rule[ReadSite] = Rule(
     source="PTOAS checks nothing at level3 (facts: WP-9); pypto#1821, #585",
     claim="what a tile holds is not overwritten through another tile before its last read",
     sites=_reads, applies=lambda s: s.read.tile.root.address is not None,
-    goal=lambda s: s.clobber is None or any_of((s.clobber.apart, _empty(s))),
+    given=_something_is_read,
+    goal=lambda s: s.clobber is None or s.clobber.apart,
     explain=_overwritten,
     help=lambda s: "give one of the two tiles other bytes, or read the first one before the second is written",
     mutant=lambda s: s.clobber is None or not s.clobber.write.tile.whole or s.clobber.write.tile.rect.span > 0,
@@ -169,7 +170,8 @@ INIT_READ: Rule[ReadSite] = Rule(
     id="INIT-READ", kind=SAFETY, observable=True, requires=("VF-01",), source="PTOAS accepts it (facts: WP-14)",
     claim="a tile that is read was written before",
     sites=_first_reads, applies=lambda s: True,
-    goal=lambda s: any_of((s.read.written, _empty(s))),
+    given=_something_is_read,
+    goal=lambda s: s.read.written,
     explain=lambda s, w: f"tile {s.read.tile.name} is read, but nothing has written its bytes",
     help=lambda s: "load it, fill it, or drop the read",
     mutant=lambda s: s.read.written or not s.read.clobbers,
@@ -202,13 +204,14 @@ def _pairs(context: Context) -> Iterator[PairSite]:
                             if a.type.loc is b.type.loc:
                                 label = f"{site.label} {a.name} and {b.name}"
                                 exact = group in row.inplace or _plain_copy(step.op.name, a, b)
-                                yield PairSite(context, step.op, step.path, label, a, b, exact)
+                                yield PairSite(
+                                    context, step.op, step.path, label, touched(step, a), touched(step, b), exact)
 
 
 def _plain_copy(op: str, a: TileUse, b: TileUse) -> bool:
-    """A move onto itself, same layout: the assembler drops it."""
-    return op == "pto.tmov" and a.type.dtype == b.type.dtype and (a.type.blayout, a.type.slayout, a.type.fractal) == (
-        b.type.blayout, b.type.slayout, b.type.fractal)
+    """A move onto itself, same layout, changes nothing."""
+    one_layout = (a.type.blayout, a.type.slayout, a.type.fractal) == (b.type.blayout, b.type.slayout, b.type.fractal)
+    return op in ("pto.tmov", "pto.textract", "pto.tinsert") and a.type.dtype == b.type.dtype and one_layout
 
 
 def _safe(s: PairSite, exact: bool) -> Cond:

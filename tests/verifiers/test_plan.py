@@ -173,7 +173,7 @@ def test_an_accumulator_may_have_a_new_name_in_every_op() -> None:
     assert overlap(
         alloc("x", VEC, 8192), fill("x", VEC), alloc("acc", VEC, 0), fill("acc", VEC),
         "scf.for %i = %c0 to %c4 step %c1 {",
-        "scf.for %j = %c0 to %c4 step %c1 {", *step("a0"), *step("a1"), "}", *step("a2"), "}",
+        "scf.for %j = %c0 to %c4 step %c1 {", *step("b0"), *step("b1"), "}", *step("b2"), "}",
         alloc("z", VEC, 65536), unary("texp", "acc", "z", VEC)) == {Verdict.PROVED}
 
 
@@ -182,3 +182,35 @@ def test_a_tile_without_valid_elements_is_not_read() -> None:
     text = kernel("\n".join((
         alloc("x", VEC, 0, "c0", "c0"), alloc("y", VEC, 8192, "c0", "c0"), unary("tneg", "x", "y", VEC))))
     assert verdicts(check(text, families="INIT"), "INIT-READ") == {Verdict.PROVED}
+
+
+def test_only_earlier_iterations_can_have_spoilt_a_row() -> None:
+    """Each iteration reads row i of a table and writes row 0: row 0 is read first, in iteration 0."""
+    row = tile(1, 64, valid=("1", "64"))
+
+    def program(lower: str) -> set[Verdict]:
+        return overlap(
+            alloc("x", VEC, 0), fill("x", VEC), alloc("z", VEC, 65536),
+            f"scf.for %i = %{lower} to %c16 step %c1 {{",
+            "%r = arith.subi %c16, %i : index",
+            f"%v = pto.subview %x[%{'i' if lower == 'c0' else 'r'}, %c0] sizes [1, 64] : {VEC} -> {row}",
+            alloc("u", row.replace("v_row=1, v_col=64", "v_row=?, v_col=?"), 0 if lower == "c0" else 2048, "c1"),
+            unary("texp", "v", "u", row, row.replace("v_row=1, v_col=64", "v_row=?, v_col=?")), "}")
+
+    assert program("c0") == {Verdict.PROVED}
+    # From the other end, row 8 (bytes 2048 to 2303) is overwritten by the first iteration and read by the eighth.
+    assert Verdict.REFUTED in program("c1")
+
+
+def test_an_extract_reads_only_its_window() -> None:
+    """Halves of a row extracted to where they already are: nothing changes."""
+    def program(col: str) -> set[Verdict]:
+        whole, half = tile(1, 64), tile(1, 32)
+        text = kernel("\n".join((
+            alloc("x", whole, 0, "c1"), fill("x", whole), "%a128 = arith.constant 128 : i64",
+            alloc("h", half, "a128", "c1", "c32"),
+            f"pto.textract ins(%x, %c0, %{col} : {whole}, index, index) outs(%h : {half})")))
+        return verdicts(check(text, families="PLAN"), "PLAN-INPLACE")
+
+    assert program("c32") == {Verdict.PROVED}
+    assert program("c16") == {Verdict.REFUTED}

@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, const
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.layouts import BLayout
-from verifiers.access.program import Rect, Root, TileUse
+from verifiers.access.program import Rect, Root, Step, TileUse
+from verifiers.access.tiles import rect_of
 
 
 def place(tile: TileUse) -> Expr | None:
     """The absolute byte address of a tile's first byte, None when its root has no address."""
     address = tile.root.address
     return address + tile.rect.base if address is not None else None
+
+
+def touched(step: Step, tile: TileUse) -> TileUse:
+    """The part of a tile that an op really touches: an extract reads, and an insert writes, a window of the other
+    tile's size."""
+    if step.op.name == "pto.textract" and tile in step.tiles("src"):
+        size = step.tiles("dst")
+    elif step.op.name == "pto.tinsert" and tile in step.tiles("dst"):
+        size = step.tiles("src")
+    else:
+        return tile
+    row, col = (step.operands[g][0] for g in ("indexRow", "indexCol"))
+    if not size or not isinstance(row, Expr) or not isinstance(col, Expr) or tile.how == "subview":
+        return tile
+    part = replace(tile.type, rows=size[0].type.rows, cols=size[0].type.cols)
+    rect = rect_of(part, tile.storage, tile.rect.base, row, col)
+    return replace(tile, how="subview", type=part, rect=rect, row=row, col=col, parent=tile)
 
 
 def comparable(a: Root, b: Root) -> bool:
