@@ -3,6 +3,8 @@
 It shares only the IR and the storage of element types with the rest; no arithmetic with the simulator.
 """
 
-from pypto_verified.interpreter.run import Inputs, Poisoned, Undefined, interpret
+from pypto_verified.interpreter.run import Inputs, Observer, Poisoned, Undefined, interpret
+from pypto_verified.interpreter.values import Tensor, Tile
+from pypto_verified.interpreter.unspecified import UNSPECIFIED
 
-__all__ = ["Inputs", "Poisoned", "Undefined", "interpret"]
+__all__ = ["Inputs", "Observer", "Poisoned", "Tensor", "Tile", "UNSPECIFIED", "Undefined", "interpret"]

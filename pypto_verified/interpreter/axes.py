@@ -10,7 +10,8 @@ from pypto_verified.dtypes import INT32, DType
 from pypto_verified.interpreter.elementwise import BINARY
 from pypto_verified.interpreter.meaning import MEANINGS, Fault, Site, Value
 from pypto_verified.interpreter.numbers import Bools, Carrier, settle
-from pypto_verified.interpreter.values import Tile, carrier_zeros
+from pypto_verified.interpreter.unspecified import UNSPECIFIED, product_is_exact, sum_is_exact
+from pypto_verified.interpreter.values import Tile, carrier_zeros, fresh
 
 ROW, COLUMN = -1, 0
 
@@ -50,6 +51,8 @@ _ARG_REDUCTIONS: dict[str, Reduce] = {"argmax": _argmax, "argmin": _argmin}
 
 
 def _reduction(fn: Reduce, axis: int, index_result: bool) -> Callable[[Site], Value]:
+    exact = product_is_exact if fn is _product else sum_is_exact
+
     def apply(site: Site) -> Value:
         a = site.tile(0)
         at = axis % len(a.shape)
@@ -63,6 +66,8 @@ def _reduction(fn: Reduce, axis: int, index_result: bool) -> Callable[[Site], Va
             if a.valid[at] == 0 and all(n for i, n in enumerate(a.valid) if i != at):
                 raise Fault("reduction over an empty axis")
             return out
+        if site.call.op in UNSPECIFIED and not exact(a.data[region], at, a.dtype):
+            site.leave_open()
         data[out.window()] = np.expand_dims(fn(a.data[region], at, a.dtype), at)
         poison[out.window()] = np.expand_dims(a.poison[region].any(axis=at), at)
         return out
@@ -78,22 +83,22 @@ for _prefix, _axis in (("row", ROW), ("col", COLUMN)):
 
 
 def _vector(t: Tile, shape: tuple[int, ...], axis: int) -> tuple[Carrier, Bools]:
-    """The vector operand spread over the other axis; it may be a relabelled [1, N] for [N, 1]."""
+    """The vector operand spread over the other axis. Along rows it may also be one 32-byte block per row, repeated."""
     wanted = tuple(1 if i == axis % len(shape) else n for i, n in enumerate(shape))
     if t.shape == wanted:
         return carrier_zeros(shape, t.dtype) + t.data, np.zeros(shape, dtype=np.bool_) | t.poison
-    first = t.data[..., :1] if axis == ROW else t.data[:1]
-    poison = t.poison[..., :1] if axis == ROW else t.poison[:1]
-    if first.shape != wanted:
+    per_block = 32 // t.dtype.bytes
+    if axis != ROW or t.shape[:-1] != shape[:-1] or t.valid[-1] != per_block:
         raise Fault(f"can't expand a {t.shape} vector over {shape}")
-    return carrier_zeros(shape, t.dtype) + first, np.zeros(shape, dtype=np.bool_) | poison
+    at = np.arange(shape[-1]) % per_block
+    return t.data[..., at], t.poison[..., at]
 
 
 def _expand(axis: int) -> Callable[[Site], Value]:
     def apply(site: Site) -> Value:
         target = site.tile(0)
         data, poison = _vector(site.tile(1), target.shape, axis)
-        return Tile(data, poison, target.valid, target.dtype)
+        return fresh(data, poison, target.valid, target.dtype)
 
     return apply
 
@@ -102,12 +107,14 @@ def _expand_with(name: str, axis: int) -> Callable[[Site], Value]:
     def apply(site: Site) -> Value:
         a = site.tile(0)
         data, poison = _vector(site.tile(1), a.shape, axis)
+        if site.call.op in UNSPECIFIED:
+            site.leave_open()
         with np.errstate(all="ignore"):
             if name == "expdif":
                 combined = settle(np.exp(settle(a.data - data, a.dtype)), a.dtype)
             else:
                 combined = settle(BINARY[name](a.data, data), a.dtype)
-        return Tile(combined, a.poison | poison, a.valid, a.dtype)
+        return fresh(combined, a.poison | poison, a.valid, a.dtype)
 
     return apply
 

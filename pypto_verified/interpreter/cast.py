@@ -10,6 +10,8 @@ import numpy as np
 
 from pypto_verified.dtypes import DType
 from pypto_verified.interpreter.numbers import (
+    GREATEST,
+    Bools,
     Carrier,
     Floats,
     Ints,
@@ -35,6 +37,22 @@ def cast(values: Carrier, source: DType, target: DType, mode: Round) -> Carrier:
     if source.is_float:
         return _float_to_int(values.astype(np.float64), source, target, mode)
     return _int_to_int(values.astype(np.int64), source, target)
+
+
+def overflows(values: Carrier, source: DType, target: DType, mode: Round) -> Bools:
+    """Where a value is out of the target's range and no rule says what becomes of it: one target saturates, the other
+    takes low bits or infinity. The pairs that wrap by default and conversions to 32 bits or more are fixed."""
+    if (source.name, target.name) in WRAPS_BY_DEFAULT:
+        return np.zeros(values.shape, dtype=np.bool_)
+    if target.is_float:
+        result = cast(values, source, target, mode)
+        beyond = np.isinf(result) | (np.abs(result) == GREATEST[target.name])
+        return np.asarray(beyond & np.isfinite(values) & (np.abs(values) != GREATEST[target.name]), dtype=np.bool_)
+    low, high = int_range(target)
+    if source.is_float:
+        whole = round_integral(values.astype(np.float64), mode)
+        return np.asarray((whole < low) | (whole > high), dtype=np.bool_) & (target.bits < 32)
+    return np.asarray((values < low) | (values > high), dtype=np.bool_)
 
 
 def _exact_float(values: Carrier) -> Floats:

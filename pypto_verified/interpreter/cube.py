@@ -7,47 +7,65 @@ import numpy as np
 from pypto_verified.dtypes import FP32, INT32
 from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning
 from pypto_verified.interpreter.numbers import Bools, Carrier, settle
+from pypto_verified.interpreter.unspecified import product_sum_is_exact
 from pypto_verified.interpreter.values import Tile, undefined
 
+_VECTOR_ROWS = 16
 
-def _product(lhs: Tile, rhs: Tile, start: Carrier | None, start_poison: Bools | None) -> Tile:
+
+def _product(site: Site, lhs: Tile, rhs: Tile, start: tuple[Carrier, Bools] | None) -> tuple[Carrier, Bools]:
     """`start + lhs @ rhs` over the valid regions, rounded to the accumulator type once per element.
 
-    The device's order of the k additions is unspecified, so floats are compared on data whose sums are exact.
+    The device's order of the k additions is unspecified: the op is left open unless every order gives one result.
     """
     m, k = lhs.valid
     k_rhs, n = rhs.valid
     if k > k_rhs:
         raise Fault(f"the left operand has {k} valid columns, the right one {k_rhs} valid rows")
     dtype = FP32 if lhs.dtype.is_float else INT32
-    out = undefined((lhs.shape[0], rhs.shape[1]), dtype, (m, n))
     a, b = lhs.data[:m, :k], rhs.data[:k, :n]
+    poison = np.logical_or.outer(np.any(lhs.poison[:m, :k], axis=1), np.any(rhs.poison[:k, :n], axis=0))
+    if not product_sum_is_exact(a, b, None if start is None else start[0][:m, :n], dtype):
+        site.leave_open()
     total = a @ b
-    rows, cols = np.any(lhs.poison[:m, :k], axis=1), np.any(rhs.poison[:k, :n], axis=0)
-    poison = np.logical_or.outer(rows, cols)
-    if start is not None and start_poison is not None:
-        total = total + start[:m, :n]
-        poison = poison | start_poison[:m, :n]
-    out.data[:m, :n] = settle(total, dtype)
-    out.poison[:m, :n] = poison
+    if start is not None:
+        total = total + start[0][:m, :n]
+        poison = poison | start[1][:m, :n]
+    return settle(total, dtype), poison
+
+
+def _into_fresh(site: Site, lhs: Tile, rhs: Tile, start: tuple[Carrier, Bools] | None, vector: bool) -> Tile:
+    data, poison = _product(site, lhs, rhs, start)
+    rows = _VECTOR_ROWS if vector else lhs.shape[0]
+    out = undefined((rows, rhs.shape[1]), FP32 if lhs.dtype.is_float else INT32, (lhs.valid[0], rhs.valid[1]))
+    out.data[out.window()], out.poison[out.window()] = data, poison
     return out
+
+
+def _is_vector(site: Site) -> bool:
+    """A product of one row has an accumulator of a whole fractal."""
+    return site.call.op.startswith("tile.gemv")
 
 
 @meaning("tile.matmul", "tile.gemv")
 def _matmul(site: Site) -> Value:
-    return _product(site.tile(0), site.tile(1), None, None)
+    return _into_fresh(site, site.tile(0), site.tile(1), None, _is_vector(site))
 
 
 @meaning("tile.matmul_acc", "tile.gemv_acc")
 def _matmul_acc(site: Site) -> Value:
-    acc = site.tile(0)
-    if site.has(3) and bool(site.args[3]):
-        return _product(site.tile(1), site.tile(2), None, None)
-    return _product(site.tile(1), site.tile(2), acc.data, acc.poison)
+    """The accumulator with the product added, or (`init_cond`) put in its place."""
+    acc, lhs, rhs = site.tile(0), site.tile(1), site.tile(2)
+    anew = site.has(3) and bool(site.args[3])
+    data, poison = acc.data.copy(), acc.poison.copy()
+    region = (slice(0, lhs.valid[0]), slice(0, rhs.valid[1]))
+    data[region], poison[region] = _product(site, lhs, rhs, None if anew else (acc.data, acc.poison))
+    return Tile(data, poison, acc.valid, acc.dtype)
 
 
 @meaning("tile.matmul_bias", "tile.gemv_bias")
 def _matmul_bias(site: Site) -> Value:
     lhs, bias = site.tile(0), site.tile(2)
     everywhere = np.zeros(lhs.shape[0], dtype=np.int64)
-    return _product(lhs, site.tile(1), bias.data[everywhere], bias.poison[everywhere])
+    start = bias.data[everywhere], bias.poison[everywhere]
+    return _into_fresh(site, lhs, site.tile(1), start, _is_vector(site))

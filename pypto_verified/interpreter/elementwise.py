@@ -7,18 +7,19 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pypto_verified.dtypes import UINT8, DType
-from pypto_verified.interpreter.cast import cast
+from pypto_verified.dtypes import INT32, UINT8, DType
+from pypto_verified.interpreter.cast import cast, overflows
 from pypto_verified.interpreter.meaning import MEANINGS, Fault, Site, Value, meaning
 from pypto_verified.interpreter.numbers import Bools, Carrier, Round, settle
-from pypto_verified.interpreter.values import Tile, carrier_zeros, result
+from pypto_verified.interpreter.unspecified import UNSPECIFIED
+from pypto_verified.interpreter.values import Tile, carrier_zeros, fresh, inside, result
 
 Fn2: TypeAlias = Callable[[Carrier, Carrier], Carrier]
 Fn1: TypeAlias = Callable[[Carrier], Carrier]
 
 
 def _shift_left(a: Carrier, b: Carrier) -> Carrier:
-    return np.where((b >= 0) & (b < 64), np.left_shift(a.astype(np.int64), np.clip(b, 0, 63).astype(np.int64)), 0)
+    return np.left_shift(a.astype(np.int64), np.clip(b, 0, 63).astype(np.int64))
 
 
 def _shift_right(a: Carrier, b: Carrier) -> Carrier:
@@ -51,6 +52,7 @@ BINARY: dict[str, Fn2] = {
     "shl": _shift_left, "shr": _shift_right, "rem": _remainder, "fmod": _fmod,
 }
 _DIVIDES = frozenset({"div", "rem", "fmod"})
+_SHIFTS = frozenset({"shl", "shr"})
 
 COMPARE: tuple[Callable[[Carrier, Carrier], Bools], ...] = (
     np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
@@ -58,7 +60,7 @@ COMPARE: tuple[Callable[[Carrier, Carrier], Bools], ...] = (
 """By `cmp_type`: EQ, NE, LT, LE, GT, GE."""
 
 
-def _scalar_as(value: int | float, dtype: DType) -> Carrier:
+def scalar_as(value: int | float, dtype: DType) -> Carrier:
     """A scalar operand in the tile's type."""
     raw = np.array(value, dtype=np.float64 if isinstance(value, float) else np.int64)
     if dtype.is_float:
@@ -79,13 +81,21 @@ def _no_zero_divisor(divisor: Carrier, poison: Bools, name: str, dtype: DType) -
         raise Fault("integer division by zero", tuple(int(i) for i in np.argwhere(zero)[0]))
 
 
+def _no_count(name: str, count: Carrier, dtype: DType) -> Bools:
+    """Where a shift has no value: the count is negative or not less than the width (PTO-ISA leaves it undefined)."""
+    if name not in _SHIFTS:
+        return np.zeros(count.shape, dtype=np.bool_)
+    return np.asarray((count < 0) | (count >= dtype.bits), dtype=np.bool_)
+
+
 def _binary(name: str, fn: Fn2) -> Callable[[Site], Value]:
     def tile_tile(site: Site) -> Value:
         a, b = site.tile(0), site.tile(1)
         _common(a, b)
         _no_zero_divisor(b.data, a.poison | b.poison, name, a.dtype)
         with np.errstate(all="ignore"):
-            return result(fn(a.data, b.data), a.poison | b.poison, a.valid, a.dtype)
+            poison = a.poison | b.poison | _no_count(name, b.data, a.dtype)
+            return result(fn(a.data, b.data), poison, a.valid, a.dtype)
 
     return tile_tile
 
@@ -93,10 +103,10 @@ def _binary(name: str, fn: Fn2) -> Callable[[Site], Value]:
 def _with_scalar(name: str, fn: Fn2) -> Callable[[Site], Value]:
     def tile_scalar(site: Site) -> Value:
         a = site.tile(0)
-        s = _scalar_as(site.scalar(1), a.dtype)
+        s = scalar_as(site.scalar(1), INT32 if name in _SHIFTS else a.dtype)
         _no_zero_divisor(np.zeros_like(a.data) + s, a.poison, name, a.dtype)
         with np.errstate(all="ignore"):
-            return result(fn(a.data, s), a.poison, a.valid, a.dtype)
+            return result(fn(a.data, s), a.poison | _no_count(name, s, a.dtype), a.valid, a.dtype)
 
     return tile_scalar
 
@@ -113,7 +123,7 @@ def _carry(fn: Fn2) -> Callable[[Site], Value]:
     def apply(site: Site) -> Value:
         a, c = site.tile(0), site.tile(2)
         middle = site.args[1]
-        b = middle.data if isinstance(middle, Tile) else _scalar_as(site.scalar(1), a.dtype)
+        b = middle.data if isinstance(middle, Tile) else scalar_as(site.scalar(1), a.dtype)
         poison = a.poison | c.poison | (middle.poison if isinstance(middle, Tile) else False)
         with np.errstate(all="ignore"):
             return result(settle(fn(a.data, b), a.dtype) + c.data, poison, a.valid, a.dtype)
@@ -131,21 +141,15 @@ def _part(fn: Fn2) -> Callable[[Site], Value]:
     def apply(site: Site) -> Value:
         a, b = site.tile(0), site.tile(1)
         _common(a, b)
-        in_a, in_b = _inside(a), _inside(b)
+        in_a, in_b = inside(a.shape, a.valid), inside(b.shape, b.valid)
         with np.errstate(all="ignore"):
             both = settle(fn(a.data, b.data), a.dtype)
         data = np.where(in_a & in_b, both, np.where(in_a, a.data, b.data))
         poison = np.where(in_a, a.poison, False) | np.where(in_b, b.poison, False) | ~(in_a | in_b)
         valid = tuple(max(m, n) for m, n in zip(a.valid, b.valid, strict=True))
-        return Tile(data, poison, valid, a.dtype)
+        return fresh(data, poison, valid, a.dtype)
 
     return apply
-
-
-def _inside(t: Tile) -> Bools:
-    mask = np.zeros(t.shape, dtype=np.bool_)
-    mask[t.window()] = True
-    return mask
 
 
 for _name, _base in (("part_add", "add"), ("part_mul", "mul"), ("part_max", "maximum"), ("part_min", "minimum")):
@@ -166,6 +170,8 @@ UNARY: dict[str, Fn1] = {
 def _unary(fn: Fn1) -> Callable[[Site], Value]:
     def apply(site: Site) -> Value:
         a = site.tile(0)
+        if site.call.op in UNSPECIFIED:
+            site.leave_open()
         with np.errstate(all="ignore"):
             return result(fn(a.data), a.poison, a.valid, a.dtype)
 
@@ -179,7 +185,7 @@ for _name, _fn1 in UNARY.items():
 @meaning("tile.lrelu")
 def _leaky(site: Site) -> Value:
     a = site.tile(0)
-    slope = _scalar_as(site.scalar(1), a.dtype)
+    slope = scalar_as(site.scalar(1), a.dtype)
     with np.errstate(all="ignore"):
         return result(np.where(a.data > 0, a.data, a.data * slope), a.poison, a.valid, a.dtype)
 
@@ -215,7 +221,7 @@ def _compare(site: Site) -> Value:
 @meaning("tile.cmps")
 def _compare_scalar(site: Site) -> Value:
     a = site.tile(0)
-    s = _scalar_as(site.scalar(1), a.dtype)
+    s = scalar_as(site.scalar(1), a.dtype)
     return _mask(COMPARE[site.int_attr("cmp_type")](a.data, s), a.poison, a.valid)
 
 
@@ -234,15 +240,15 @@ def _select(site: Site) -> Value:
     mask, a, b = site.tile(0), site.tile(1), site.tile(2)
     _common(a, b)
     bits, poison = _bits_of(mask, a.shape)
-    return Tile(np.where(bits, a.data, b.data), poison | np.where(bits, a.poison, b.poison), a.valid, a.dtype)
+    return fresh(np.where(bits, a.data, b.data), poison | np.where(bits, a.poison, b.poison), a.valid, a.dtype)
 
 
 @meaning("tile.sels")
 def _select_scalar(site: Site) -> Value:
     mask, a = site.tile(0), site.tile(1)
     bits, poison = _bits_of(mask, a.shape)
-    s = _scalar_as(site.scalar(3), a.dtype)
-    return Tile(np.where(bits, a.data, s), poison | np.where(bits, a.poison, False), a.valid, a.dtype)
+    s = scalar_as(site.scalar(3), a.dtype)
+    return fresh(np.where(bits, a.data, s), poison | np.where(bits, a.poison, False), a.valid, a.dtype)
 
 
 @meaning("tile.cast")
@@ -250,4 +256,6 @@ def _cast(site: Site) -> Value:
     a = site.tile(0)
     target = site.dtype_attr("target_type", a.dtype)
     with np.errstate(all="ignore"):
-        return Tile(cast(a.data, a.dtype, target, Round(site.int_attr("mode"))), a.poison, a.valid, target)
+        mode = Round(site.int_attr("mode"))
+        poison = a.poison | overflows(a.data, a.dtype, target, mode)
+        return fresh(cast(a.data, a.dtype, target, mode), poison, a.valid, target)

@@ -25,12 +25,20 @@ class Fault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """What a meaning sees of its call: the operands' values in order and the call for its keywords and types."""
+    """What a meaning sees of its call: the operands' values in order and the call for its keywords and types.
+
+    `loose` collects the ops of the run whose exact result the device leaves open (`unspecified.py`).
+    """
 
     args: tuple[Value, ...]
     call: Call
     block: tuple[int, int]
     lane: int
+    loose: set[str]
+
+    def leave_open(self) -> None:
+        """This op's result is one of several that a device may give."""
+        self.loose.add(self.call.op)
 
     def tile(self, i: int) -> Tile:
         value = self.args[i]

@@ -93,12 +93,12 @@ def settle(values: Carrier, dtype: DType) -> Carrier:
     return wrap(values.astype(np.int64), dtype)
 
 
-# Greatest finite values, from the formats' definitions: (2 - 2**-p) * 2**emax.
-_GREATEST = {
+GREATEST = {
     "FP32": (2.0 - 2.0**-23) * 2.0**127,
     "FP16": (2.0 - 2.0**-10) * 2.0**15,
     "BF16": (2.0 - 2.0**-7) * 2.0**127,
 }
+"""Greatest finite values, from the formats' definitions: (2 - 2**-p) * 2**emax."""
 
 
 @lru_cache(maxsize=8)
@@ -156,7 +156,7 @@ def round_float(x: Floats, dtype: DType, mode: Round) -> Floats:
 
 
 def _nearest(x: Floats, down: Floats, up: Floats, dtype: DType, mode: Round) -> Floats:
-    greatest = _GREATEST[dtype.name]
+    greatest = GREATEST[dtype.name]
     # Beyond the greatest value the next grid point would be one ulp further: use it to place the halfway mark.
     ulp = greatest - float(_neighbours(np.array([np.nextafter(greatest, 0.0)]), dtype)[0][0])
     low = np.where(np.isinf(down), -greatest - ulp, down)

@@ -13,12 +13,17 @@ from numpy.typing import NDArray
 import pypto_verified.interpreter.axes
 import pypto_verified.interpreter.cube
 import pypto_verified.interpreter.elementwise
-import pypto_verified.interpreter.memory  # noqa: F401  # the four families register their meanings
+import pypto_verified.interpreter.gather
+import pypto_verified.interpreter.make
+import pypto_verified.interpreter.memory
+import pypto_verified.interpreter.sort
+import pypto_verified.interpreter.sync
+import pypto_verified.interpreter.views  # noqa: F401  # the families register their meanings
 from pypto_verified.errors import Location, NotModelled, PtoError
 from pypto_verified.interpreter.meaning import MEANINGS, Fault, Scalar, Site, Value
 from pypto_verified.interpreter.numbers import from_carrier, to_carrier, wrap
 from pypto_verified.interpreter.scalars import binary, unary
-from pypto_verified.interpreter.values import Tensor
+from pypto_verified.interpreter.values import Tensor, Tile
 from pypto_verified.ir.expr import Binary, Call, Cast, Const, Expr, MakeTuple, Span, TupleGet, Unary, Var
 from pypto_verified.ir.stmt import (
     Assign,
@@ -34,6 +39,7 @@ from pypto_verified.ir.stmt import (
     Yield,
 )
 from pypto_verified.ir.types import TensorType
+from pypto_verified.ops.registry import lookup
 
 Inputs: TypeAlias = Mapping[str, "NDArray[np.generic] | int | float"]
 """Values by parameter name; a dynamic dim follows from the arrays' shapes."""
@@ -59,8 +65,8 @@ class _Return(Exception):
     pass
 
 
-Observer: TypeAlias = Callable[[str, Value, Span], None]
-"""Called after each assignment with the variable's name, its value and where."""
+Observer: TypeAlias = Callable[[Assign, Value], None]
+"""Called after each assignment with the value."""
 
 
 @dataclass(slots=True)
@@ -72,6 +78,7 @@ class _Frame:
     steps: int = 0
     max_steps: int = 1_000_000
     observe: Observer | None = None
+    loose: set[str] = field(default_factory=set)
 
 
 def interpret(
@@ -82,13 +89,16 @@ def interpret(
     lane: int = 0,
     max_steps: int = 1_000_000,
     observe: Observer | None = None,
+    loose: set[str] | None = None,
 ) -> dict[str, NDArray[np.generic]]:
     """The tensors after one run of one block, by parameter name (inputs are not changed).
 
+    `loose` receives the ops of this run whose exact result the device leaves open (`unspecified.UNSPECIFIED`).
     Raises Undefined (with the op, the element and the user's line) when the result is not defined, NotModelled for an
     op without a meaning here, KeyError for a missing input.
     """
     frame = _Frame(function, block=block, lane=lane, max_steps=max_steps, observe=observe)
+    frame.loose = frame.loose if loose is None else loose
     tensors: dict[str, Tensor] = {}
     for param in function.params:
         given = inputs[param.var.name]
@@ -133,9 +143,9 @@ def _block(frame: _Frame, body: Sequence[Stmt]) -> tuple[Value, ...]:
                 value = _eval(frame, stmt.value, stmt.span)
                 frame.env[stmt.var.name] = value
                 if frame.observe is not None:
-                    frame.observe(stmt.var.name, value, stmt.span)
+                    frame.observe(stmt, value)
             case Eval():
-                _eval(frame, stmt.call, stmt.span)
+                _effect(frame, stmt.call, stmt.span)
             case For():
                 _for(frame, stmt)
             case While():
@@ -146,12 +156,25 @@ def _block(frame: _Frame, body: Sequence[Stmt]) -> tuple[Value, ...]:
             case Yield():
                 yielded = tuple(_eval(frame, v, stmt.span) for v in stmt.values)
             case Return():
+                for value in stmt.values:
+                    _eval(frame, value, stmt.span)
                 raise _Return
             case Break():
                 raise _Break
             case Continue():
                 raise _Continue
     return yielded
+
+
+def _effect(frame: _Frame, call: Call, span: Span) -> None:
+    """A call made for its effect. An op that updates a tile changes the very tile: each view of it sees the change."""
+    value = _eval(frame, call, span)
+    position = lookup(call.op).inplace
+    if position is None or not isinstance(value, Tile):
+        return
+    target = _eval(frame, call.args[position], span)
+    if isinstance(target, Tile):
+        target.data[...], target.poison[...] = value.data, value.poison
 
 
 def _assign(frame: _Frame, names: Sequence[str], values: Sequence[Value]) -> None:
@@ -172,7 +195,7 @@ def _for(frame: _Frame, loop: For) -> None:
         try:
             got = _block(frame, loop.body)
         except _Continue:
-            got = ()
+            got = tuple(frame.env[name] for name in carried)
         except _Break:
             break
         values = got if carried else ()
@@ -193,7 +216,7 @@ def _while(frame: _Frame, loop: While) -> None:
         try:
             got = _block(frame, loop.body)
         except _Continue:
-            got = ()
+            got = tuple(frame.env[name] for name in carried)
         except _Break:
             break
         values = got if carried else ()
@@ -261,7 +284,7 @@ def _call(frame: _Frame, call: Call, span: Span) -> Value:
     apply = MEANINGS.get(call.op)
     if apply is None:
         raise NotModelled(f"{call.op} in the interpreter", _location(span))
-    site = Site(tuple(_eval(frame, a, span) for a in call.args), call, frame.block, frame.lane)
+    site = Site(tuple(_eval(frame, a, span) for a in call.args), call, frame.block, frame.lane, frame.loose)
     try:
         return apply(site)
     except Fault as fault:

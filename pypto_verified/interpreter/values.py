@@ -63,6 +63,20 @@ def undefined(shape: tuple[int, ...], dtype: DType, valid: tuple[int, ...] | Non
     return Tile(carrier_zeros(shape, dtype), poison, shape if valid is None else valid, dtype)
 
 
+def inside(shape: tuple[int, ...], valid: tuple[int, ...]) -> Bools:
+    """Which elements of a tile lie in its valid region."""
+    mask = np.zeros(shape, dtype=np.bool_)
+    mask[tuple(slice(0, n) for n in valid)] = True
+    return mask
+
+
+def fresh(data: Carrier, poison: Bools, valid: tuple[int, ...], dtype: DType) -> Tile:
+    """A new tile that an op fills on `valid`: what lies beyond has never been written."""
+    if valid != data.shape:
+        poison = poison | ~inside(data.shape, valid)
+    return Tile(data, poison, valid, dtype)
+
+
 def result(data: Carrier, poison: Bools, valid: tuple[int, ...], dtype: DType) -> Tile:
     """An arithmetic result, brought into the type."""
-    return Tile(settle(data, dtype), poison, valid, dtype)
+    return fresh(settle(data, dtype), poison, valid, dtype)

@@ -1,0 +1,239 @@
+"""Two meanings of one kernel, run on the same inputs: the interpreter on the IR before and after each pass, the
+simulator on the `.pto` that came out. They share no arithmetic, so what they agree on was computed twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from pypto_verified import interpreter, simulator
+from pypto_verified.compiler import Artifact, compile_function
+from pypto_verified.errors import Location, NotModelled, PtoError
+from pypto_verified.interpreter import UNSPECIFIED, Undefined, interpret
+from pypto_verified.ir.expr import Call
+from pypto_verified.ir.stmt import Assign, Function
+from pypto_verified.ir.types import TensorType
+from pypto_verified.simulator.errors import SimError, UnmodelledError
+from pypto_verified.simulator.program import Program
+from pypto_verified.targets import Target
+from pypto_verified.trials import Array, Scalar, Trial, from_memory, in_memory, trials
+
+if TYPE_CHECKING:
+    from pypto_verified.interpreter.meaning import Value
+
+MAX_STEPS = 100_000
+SOURCE, SIMULATOR = "source", "the simulated .pto"
+TOLERANCE = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 6e-2}
+"""Allowed difference relative to the largest result, where an op of `UNSPECIFIED` left a result open."""
+
+Outputs: TypeAlias = Mapping[str, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Where two runs on one input part. `stage`: the pass after which the result is another, or SIMULATOR. `op` and
+    `where`: the first op whose value is another, if it could be found."""
+
+    function: str
+    stage: str
+    trial: Trial
+    output: str
+    element: tuple[int, ...]
+    expected: str
+    found: str
+    op: str = ""
+    where: Location = Location()
+
+    def __str__(self) -> str:
+        at = f"{self.output}{list(self.element)}" if self.output else "the run"
+        op = f" (first at {self.op}, {self.where})" if self.op else ""
+        return (f"{self.function}: after {self.stage} {at} is {self.found} instead of {self.expected}{op}"
+                f" [{self.trial}]")
+
+
+@dataclass(slots=True)
+class Comparison:
+    """The outcome for one function. `agreed`: runs with equal results; `bitwise`: those without an open op; `undefined`:
+    inputs that have no defined result; `loose`: the ops that were allowed a tolerance; `passes`: those compared."""
+
+    function: str
+    target: str
+    agreed: int = 0
+    bitwise: int = 0
+    undefined: list[str] = field(default_factory=list)
+    loose: set[str] = field(default_factory=set)
+    passes: list[str] = field(default_factory=list)
+    difference: Difference | None = None
+
+
+def compare(
+    function: Function, target: Target, runs: int = 8, attempts: int = 64, seed: int = 0,
+    given: Mapping[str, int] | None = None,
+) -> Comparison:
+    """Compile `function` and run every stage of it on `runs` inputs with a defined result (`attempts` are tried).
+
+    Stops at the first difference. Raises what compiling raises, and NotModelled naming what either meaning lacks.
+    """
+    stages: list[tuple[str, Function]] = [(SOURCE, function)]
+    artifact = compile_function(function, target, on_pass=lambda name, _, after: stages.append((name, after)))
+    found = Comparison(function.name, target.name, passes=[name for name, _ in stages[1:]])
+    program = simulator.compile(artifact.module.funcs[0], target)
+    for trial in islice(trials(function, seed, given), attempts):
+        loose: set[str] = set()
+        try:
+            expected = _interpreted(function, trial, loose)
+        except Undefined as error:
+            found.undefined.append(str(error))
+            continue
+        found.difference = _passes_differ(stages, trial, expected) or _simulator_differs(
+            function, artifact, program, target, trial, expected, loose
+        )
+        if found.difference is not None:
+            break
+        found.agreed += 1
+        found.bitwise += not loose
+        found.loose |= loose
+        if found.agreed == runs:
+            break
+    return found
+
+
+def _interpreted(function: Function, trial: Trial, loose: set[str] | None = None) -> Outputs:
+    return interpret(function, trial.values, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS, loose=loose)
+
+
+def _passes_differ(stages: list[tuple[str, Function]], trial: Trial, expected: Outputs) -> Difference | None:
+    """The first pass that changed what the function computes on this input."""
+    previous = stages[0][1]
+    for name, after in stages[1:]:
+        if after is previous:
+            continue
+        try:
+            outputs = _interpreted(after, trial)
+        except Undefined as error:
+            return Difference(after.name, name, trial, "", (), "defined", f"undefined: {error.message}",
+                              "an op", error.location)
+        differs = _first_difference(expected, outputs, frozenset())
+        if differs is not None:
+            op, where = _first_op(previous, after, trial)
+            return Difference(after.name, name, trial, *differs, op, where)
+        previous = after
+    return None
+
+
+def _simulator_differs(
+    function: Function, artifact: Artifact, program: Program, target: Target, trial: Trial,
+    expected: Outputs, loose: set[str],
+) -> Difference | None:
+    outcome = simulate(function, artifact, program, target, trial)
+    for error in outcome.errors:
+        if isinstance(error, UnmodelledError):
+            raise NotModelled(f"{error.op or artifact.function}: {error.message} in the simulator", error.location)
+    if outcome.errors:
+        error = outcome.errors[0]
+        return Difference(function.name, SIMULATOR, trial, "", (), "defined", f"{error.kind}: {error.message}",
+                          error.op, error.location)
+    differs = _first_difference(expected, outcome.outputs, loose)
+    return None if differs is None else Difference(function.name, SIMULATOR, trial, *differs)
+
+
+@dataclass(frozen=True, slots=True)
+class Simulated:
+    """A simulator run in the kernel's own names and logical order."""
+
+    outputs: Outputs
+    errors: list[SimError]
+
+
+def simulate(
+    function: Function, artifact: Artifact, program: Program, target: Target, trial: Trial
+) -> Simulated:
+    """Run the compiled text of `function` on a trial's inputs."""
+    types = {p.var.name: p.var.type for p in function.params}
+    arrays: dict[str, Array] = {}
+    scalars: dict[str, Scalar] = {}
+    for argument, name in artifact.names.items():
+        value = trial.values[name] if name in types else trial.sizes[name]
+        type_ = types.get(name)
+        if isinstance(type_, TensorType) and isinstance(value, np.ndarray):
+            arrays[argument] = in_memory(value, type_, trial.sizes)
+        elif not isinstance(value, np.ndarray):
+            scalars[argument] = value
+    outcome = simulator.execute(
+        program, arrays, scalars, block=trial.block, lane=(trial.lane, target.lanes_per_cube), max_steps=MAX_STEPS
+    )
+    outputs: dict[str, Array] = {}
+    for argument, array in outcome.outputs.items():
+        name = artifact.names[argument]
+        type_, given = types[name], trial.values[name]
+        if isinstance(type_, TensorType) and isinstance(given, np.ndarray):
+            outputs[name] = from_memory(array, type_, given.shape, trial.sizes)
+    return Simulated(outputs, outcome.errors)
+
+
+def _first_difference(
+    expected: Outputs, found: Outputs, loose: frozenset[str] | set[str]
+) -> tuple[str, tuple[int, ...], str, str] | None:
+    """(output, element, expected, found) of the first unequal element; NaN equals NaN."""
+    for name, wanted in expected.items():
+        got = found[name]
+        wrong = np.argwhere(~equal_elements(wanted, got, bool(loose)))
+        if len(wrong):
+            at = tuple(int(i) for i in wrong[0])
+            return name, at, str(wanted[at]), str(got[at])
+    return None
+
+
+def equal_elements(a: Array, b: Array, tolerant: bool) -> np.typing.NDArray[np.bool_]:
+    """Bitwise equality per element, NaN with NaN; `tolerant`: floats may differ by TOLERANCE."""
+    unsigned = np.dtype(f"u{a.itemsize}")
+    same = np.ascontiguousarray(a).view(unsigned) == np.ascontiguousarray(b).view(unsigned)
+    if a.dtype.name not in TOLERANCE:
+        return np.asarray(same)
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    same = same | (np.isnan(x) & np.isnan(y))
+    if tolerant and x.size:
+        limit = TOLERANCE[a.dtype.name]
+        largest = np.max(np.abs(np.where(np.isfinite(x), x, 0.0)))
+        with np.errstate(invalid="ignore"):
+            same = same | (np.abs(x - y) <= limit * np.maximum(np.abs(x), min(largest, 1.0) + largest))
+    return np.asarray(same)
+
+
+def _first_op(before: Function, after: Function, trial: Trial) -> tuple[str, Location]:
+    """The first assignment in the later function whose value differs from what the same name got in the earlier one."""
+    known: dict[str, list[Value]] = {}
+    interpret(before, trial.values, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS,
+              observe=lambda s, value: known.setdefault(s.var.name, []).append(value))
+    for stmt, value in _observed(after, trial):
+        same_name = known.get(stmt.var.name)
+        if same_name and not _same_value(same_name.pop(0), value):
+            op = stmt.value.op if isinstance(stmt.value, Call) else stmt.var.name
+            return op, Location(stmt.span.file, stmt.span.line, stmt.span.column)
+    return "", Location()
+
+
+def _observed(function: Function, trial: Trial) -> Iterator[tuple[Assign, Value]]:
+    seen: list[tuple[Assign, Value]] = []
+    interpret(function, trial.values, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS,
+              observe=lambda s, value: seen.append((s, value)))
+    yield from seen
+
+
+def _same_value(a: Value, b: Value) -> bool:
+    if isinstance(a, interpreter.Tile) and isinstance(b, interpreter.Tile):
+        if a.data.size != b.data.size or int(np.prod(a.valid)) != int(np.prod(b.valid)):
+            return False
+        x, y = a.data.reshape(-1), b.data.reshape(-1)
+        known = ~(a.poison.reshape(-1) | b.poison.reshape(-1))
+        return bool(np.all((x == y) | (np.isnan(x) & np.isnan(y)) | ~known))
+    return True if isinstance(a, interpreter.Tensor) or isinstance(b, interpreter.Tensor) else a == b
+
+
+__all__ = ["Comparison", "Difference", "SIMULATOR", "SOURCE", "TOLERANCE", "UNSPECIFIED", "compare", "equal_elements",
+           "simulate"]

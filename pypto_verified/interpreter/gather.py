@@ -1,0 +1,110 @@
+"""Gathers and scatters: by flat element index, by byte offset, by mask pattern."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pypto_verified.dtypes import DType
+from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning
+from pypto_verified.interpreter.numbers import Carrier, Ints, from_carrier, storage, to_carrier
+from pypto_verified.interpreter.values import Tile, carrier_zeros, fresh, undefined
+
+_BLOCK_BYTES = 32
+
+PATTERNS: dict[int, tuple[int, int]] = {
+    1: (2, 0), 2: (2, 1), 3: (4, 0), 4: (4, 1), 5: (4, 2), 6: (4, 3), 7: (1, 0),
+}
+"""Pattern code -> (period, position kept in it). Source: PTO-ISA TGATHER, facts on mask patterns."""
+
+
+def _flat_indices(t: Tile, size: int) -> Ints:
+    """The valid indices; Fault for one without a value or outside 0..size-1."""
+    region = t.window()
+    if t.poison[region].any():
+        raise Fault("an index has no defined value", _first(t.poison[region]))
+    indices = t.data[region].astype(np.int64)
+    outside = (indices < 0) | (indices >= size)
+    if outside.any():
+        at = _first(outside)
+        raise Fault(f"index {int(indices[at])} is outside 0..{size - 1}", at)
+    return indices
+
+
+def _first(mask: np.typing.NDArray[np.bool_]) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.argwhere(mask)[0])
+
+
+def reinterpreted(values: Carrier, source: DType, target: DType) -> Carrier:
+    """The same bits as another type of the same width."""
+    if source.name == target.name:
+        return values
+    return to_carrier(np.ascontiguousarray(from_carrier(values, source)).view(storage(target)), target)
+
+
+@meaning("tile.gather")
+def _gather(site: Site) -> Value:
+    source, indices = site.tile(0), site.tile(1)
+    flat = _flat_indices(indices, source.data.size)
+    out = undefined(indices.shape, source.dtype, indices.valid)
+    out.data[out.window()] = source.data.reshape(-1)[flat]
+    out.poison[out.window()] = source.poison.reshape(-1)[flat]
+    return out
+
+
+@meaning("tile.gatherb")
+def _gather_blocks(site: Site) -> Value:
+    """Each byte offset names a block of 32 bytes of the source's elements in row-major order."""
+    source, offsets = site.tile(0), site.tile(1)
+    dtype = site.dtype_attr("output_dtype", source.dtype)
+    if dtype.bytes != source.dtype.bytes:
+        raise Fault("gathers elements of another width than the source's")
+    per_block = _BLOCK_BYTES // dtype.bytes
+    starts = _flat_indices(offsets, source.data.size * dtype.bytes - _BLOCK_BYTES + 1)
+    if (starts % dtype.bytes).any():
+        raise Fault("a byte offset that starts inside an element", _first(starts % dtype.bytes != 0))
+    flat = (starts // dtype.bytes)[..., None] + np.arange(per_block)
+    rows, columns = offsets.shape
+    out = undefined((rows, columns * per_block), dtype, (offsets.valid[0], offsets.valid[1] * per_block))
+    shape = out.valid
+    out.data[out.window()] = reinterpreted(source.data.reshape(-1)[flat].reshape(shape), source.dtype, dtype)
+    out.poison[out.window()] = source.poison.reshape(-1)[flat].reshape(shape)
+    return out
+
+
+@meaning("tile.gather_mask")
+def _gather_mask(site: Site) -> Value:
+    """The kept columns of each row, side by side."""
+    source = site.tile(0)
+    period, position = PATTERNS[site.int_attr("mask_pattern")]
+    dtype = site.dtype_attr("output_dtype", source.dtype)
+    data = reinterpreted(source.data[:, position::period], source.dtype, dtype)
+    valid = (source.valid[0], source.valid[1] // period)
+    return fresh(data.copy(), source.poison[:, position::period].copy(), valid, dtype)
+
+
+@meaning("tile.scatter")
+def _scatter(site: Site) -> Value:
+    """target.flat[index] = source, the last one in row-major order wins."""
+    target, source, indices = site.tile(0), site.tile(1), site.tile(2)
+    region = source.window()
+    flat = _flat_indices(Tile(indices.data, indices.poison, source.valid, indices.dtype), target.data.size)
+    data, poison = target.data.copy(), target.poison.copy()
+    for at, value, bad in zip(flat.flat, source.data[region].flat, source.poison[region].flat, strict=True):
+        data.reshape(-1)[at], poison.reshape(-1)[at] = value, bad
+    return Tile(data, poison, target.valid, target.dtype)
+
+
+@meaning("tile.scatter_mask")
+def _scatter_mask(site: Site) -> Value:
+    """The source's columns at the kept places, zeros between."""
+    target, source = site.tile(0), site.tile(1)
+    period, position = PATTERNS[site.int_attr("mask_pattern")]
+    rows, columns = source.valid
+    if target.valid != (rows, columns * period):
+        raise Fault(f"{source.valid} elements do not fill {target.valid} at every {period}th column")
+    data, poison = target.data.copy(), target.poison.copy()
+    spread, bad = carrier_zeros(target.valid, target.dtype), np.zeros(target.valid, dtype=np.bool_)
+    spread[:, position::period] = source.data[source.window()]
+    bad[:, position::period] = source.poison[source.window()]
+    data[target.window()], poison[target.window()] = spread, bad
+    return Tile(data, poison, target.valid, target.dtype)

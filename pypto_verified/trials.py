@@ -1,0 +1,177 @@
+"""Inputs to run a kernel on: arrays, scalars, sizes, and how a tensor lies in global memory.
+
+A kernel says little about the inputs it is meant for, so many are tried; those without a defined result drop out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import TypeAlias
+
+import ml_dtypes
+import numpy as np
+from numpy.typing import NDArray
+
+from pypto_verified.dtypes import DType
+from pypto_verified.errors import NotModelled
+from pypto_verified.ir.expr import Const, Dim, Var
+from pypto_verified.ir.stmt import Function
+from pypto_verified.ir.types import ScalarType, TensorType
+from pypto_verified.ir.walk import calls
+from pypto_verified.layouts import TensorLayout
+
+Array: TypeAlias = NDArray[np.generic]
+Scalar: TypeAlias = int | float | bool
+
+KINDS = ("small", "positive", "boundary", "normal")
+"""Contents of arrays. small: integers whose sums and products are exact in every type (indices included); positive: the
+same without 0; boundary: limits of the type; normal: random over the type's everyday range."""
+
+_STORED: dict[str, np.dtype[np.generic]] = {
+    "FP32": np.dtype(np.float32), "FP16": np.dtype(np.float16), "BF16": np.dtype(ml_dtypes.bfloat16),
+    "INT8": np.dtype(np.int8), "INT16": np.dtype(np.int16), "INT32": np.dtype(np.int32), "INT64": np.dtype(np.int64),
+    "UINT8": np.dtype(np.uint8), "UINT16": np.dtype(np.uint16), "UINT32": np.dtype(np.uint32),
+    "BOOL": np.dtype(np.uint8),
+}
+_SIZES = (16, 37, 64, 1, 128, 0)
+_INTEGERS = (1, 0, 2, 3, 8, 16)
+_REALS = (0.5, -1.5, 2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """One run's inputs: `values` by parameter name (arrays in logical order), sizes by symbol, which core runs it."""
+
+    kind: str
+    values: Mapping[str, Array | Scalar]
+    sizes: Mapping[str, int]
+    block: tuple[int, int] = (0, 1)
+    lane: int = 0
+
+    def __str__(self) -> str:
+        scalars = [f"{n}={v}" for n, v in self.values.items() if not isinstance(v, np.ndarray)]
+        sizes = [f"{n}={v}" for n, v in self.sizes.items()]
+        return ", ".join([f"{self.kind} arrays", *sizes, *scalars, f"block {self.block[0]} of {self.block[1]}",
+                          f"lane {self.lane}"])
+
+
+def trials(function: Function, seed: int = 0, given: Mapping[str, int] | None = None) -> Iterator[Trial]:
+    """Inputs for `function`, the most likely to be meant first. `given` fixes sizes and integer scalars.
+
+    NotModelled for a parameter of an element type that has no arrays here.
+    """
+    fixed = dict(given or {})
+    names = _free_names(function)
+    used = {c.op for c in calls(function.body)}
+    blocks = ((0, 1), (1, 2), (3, 4)) if used & {"tile.get_block_idx", "tile.get_block_num"} else ((0, 1),)
+    lanes = (0, 1) if "tile.get_subblock_idx" in used else (0,)
+    choices = list(_choices(names, fixed))
+    for number, (kind, choice) in enumerate(product(KINDS, choices)):
+        random = np.random.default_rng((seed, number))
+        sizes = {name: choice[name] for name in function.dynamic}
+        values = {p.var.name: _value(p.var, kind, choice, random) for p in function.params}
+        yield Trial(kind, values, sizes, blocks[number % len(blocks)], lanes[number // len(blocks) % len(lanes)])
+
+
+def _free_names(function: Function) -> list[str]:
+    """Sizes and integer scalars: what a choice gives a number to."""
+    scalars = [p.var.name for p in function.params
+               if isinstance(p.var.type, ScalarType) and not p.var.type.dtype.is_float]
+    return [*function.dynamic, *(n for n in scalars if n not in function.dynamic)]
+
+
+def _choices(names: list[str], fixed: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """All names equal first, then each name on its own away from the rest."""
+    seen: list[dict[str, int]] = []
+    sizes = tuple(dict.fromkeys((*_SIZES, *_INTEGERS)))
+    combined = [{n: size for n in names} for size in sizes]
+    combined += [{n: (small if i % 2 else size) for i, n in enumerate(names)} for size in _SIZES for small in _INTEGERS]
+    for choice in combined:
+        choice.update(fixed)
+        if choice not in seen:
+            seen.append(choice)
+            yield choice
+
+
+def _value(var: Var, kind: str, sizes: Mapping[str, int], random: np.random.Generator) -> Array | Scalar:
+    type_ = var.type
+    if isinstance(type_, TensorType):
+        return contents(type_.dtype, tuple(extent(d, sizes) for d in type_.shape), kind, random)
+    if not isinstance(type_, ScalarType):
+        raise NotModelled(f"a parameter of type {type(type_).__name__}")
+    if type_.dtype.is_float:
+        return _REALS[int(random.integers(0, len(_REALS)))]
+    value = sizes[var.name]
+    return bool(value) if type_.dtype.kind == "bool" else value
+
+
+def extent(dim: Dim, sizes: Mapping[str, int]) -> int:
+    """A dim of a parameter as a number. NotModelled for one that is an expression over sizes."""
+    if isinstance(dim, int):
+        return dim
+    if isinstance(dim, Const):
+        return int(dim.value)
+    if isinstance(dim, Var) and dim.name in sizes:
+        return sizes[dim.name]
+    raise NotModelled("a parameter whose dim is an expression")
+
+
+def contents(dtype: DType, shape: tuple[int, ...], kind: str, random: np.random.Generator) -> Array:
+    """An array of one of KINDS."""
+    stored = _STORED.get(dtype.name)
+    if stored is None:
+        raise NotModelled(f"arrays of {dtype.name}")
+    if dtype.is_float:
+        return _floats(stored, shape, kind, random)
+    if dtype.kind == "bool":
+        return random.integers(0, 2, shape).astype(stored)
+    limits = np.iinfo(stored)
+    if kind in ("small", "positive"):
+        return random.integers(kind == "positive", 8, shape).astype(stored)
+    if kind == "normal":
+        return random.integers(limits.min, limits.max, shape, endpoint=True, dtype=stored)
+    edges = [limits.min, limits.min + 1, limits.max, limits.max - 1, 0, 1, limits.max // 2, 3]
+    return np.array(edges, dtype=stored)[random.integers(0, len(edges), shape)]
+
+
+def _floats(stored: np.dtype[np.generic], shape: tuple[int, ...], kind: str, random: np.random.Generator) -> Array:
+    if kind == "small":
+        return random.integers(-3, 4, shape).astype(np.float64).astype(stored)
+    if kind == "positive":
+        return random.integers(1, 5, shape).astype(np.float64).astype(stored)
+    if kind == "normal":
+        return random.standard_normal(shape).astype(stored)
+    info = ml_dtypes.finfo(stored)
+    edges = np.array([0.0, 1.0, -1.0, 0.5, -2.5, 1.5, float(info.max), -float(info.max), float(info.tiny),
+                      float(info.smallest_subnormal), 300.0, -129.5, 70000.0, np.inf, -np.inf])
+    with np.errstate(over="ignore"):
+        return edges.astype(stored)[random.integers(0, len(edges), shape)]
+
+
+def in_memory(array: Array, type_: TensorType, sizes: Mapping[str, int]) -> Array:
+    """The bytes of a tensor as its layout and strides have them. NotModelled for a blocked layout."""
+    view = type_.view
+    if view.stride:
+        strides = tuple(extent(s, sizes) for s in view.stride)
+        length = 1 + sum((n - 1) * s for n, s in zip(array.shape, strides, strict=True)) if array.size else 0
+        flat = np.zeros(length, array.dtype)
+        _strided(flat, array.shape, strides)[...] = array
+        return flat
+    if view.layout is TensorLayout.DN:
+        return np.ascontiguousarray(np.swapaxes(array, -1, -2))
+    if view.layout is not TensorLayout.ND:
+        raise NotModelled(f"arrays in layout {view.layout.value}")
+    return np.ascontiguousarray(array)
+
+
+def from_memory(stored: Array, type_: TensorType, shape: tuple[int, ...], sizes: Mapping[str, int]) -> Array:
+    """The inverse of `in_memory`."""
+    if type_.view.stride:
+        return _strided(stored, shape, tuple(extent(s, sizes) for s in type_.view.stride)).copy()
+    return np.swapaxes(stored, -1, -2) if type_.view.layout is TensorLayout.DN else stored
+
+
+def _strided(flat: Array, shape: tuple[int, ...], strides: tuple[int, ...]) -> Array:
+    return np.lib.stride_tricks.as_strided(flat, shape, tuple(s * flat.itemsize for s in strides))
