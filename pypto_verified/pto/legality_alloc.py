@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pypto_verified.dtypes import BOOL
+from pypto_verified.dtypes import BOOL, INT64
 from pypto_verified.layouts import BLayout, Compact, Pad, Space
 from pypto_verified.pto.legality import Legal, Site
 from pypto_verified.pto.legality_words import (
@@ -17,7 +17,7 @@ from pypto_verified.pto.legality_words import (
     spelled,
     up_to,
 )
-from pypto_verified.pto.types import PartitionViewType, PtrType, TensorViewType, TileBufType
+from pypto_verified.pto.types import PartitionViewType, PtrType, ScalarType, TensorViewType, TileBufType
 
 _ALLOCS = "pto.alloc_tile pto.alloc_multi_tile"
 _L0 = (Space.LEFT, Space.RIGHT, Space.ACC)
@@ -205,6 +205,8 @@ ROWS: tuple[Legal, ...] = (
     Legal("SETVALID-RANGE", "pto.set_validshape", "source", "a constant valid extent lies in the tile",
           holds=lambda s, t: _inside(s.const("valid_row"), t.rows) and _inside(s.const("valid_col"), t.cols),
           found=lambda s, t: f"{s.const('valid_row')}x{s.const('valid_col')} of {t.rows}x{t.cols}"),
+    Legal("INTTOPTR-WIDTH", "pto.inttoptr", "", "an address is an i64",
+          holds=lambda s: s.type("addr") == ScalarType(INT64), found=lambda s: f"%{s.op.arg('addr').name} is not"),
     Legal("PREFETCH-SPACE", "pto.tprefetch", "dst", "the destination is in vec or mat",
           holds=lambda s, t: t.loc in (Space.VEC, Space.MAT), found=lambda s, t: f"it is in {t.loc.value}"),
 )

@@ -48,6 +48,12 @@ def _directions(s: Site) -> int:
     return value if isinstance(value, int) else 0
 
 
+def _flags(s: Site) -> int:
+    """Flags that all pipes of the function take: two for each direction."""
+    masks = (op.attrs.get("dir_mask") for ops in s.context.funcs[s.func].inits.values() for op in ops)
+    return sum(4 if mask == 3 else 2 for mask in masks)
+
+
 def _only_tensor(s: Site) -> bool:
     """Whether a pipe hands on entries of a global tensor and has no local buffer at all."""
     return s.has("gm_slot_tensor") and not (s.has("c2v_consumer_buf") or s.has("v2c_consumer_buf"))
@@ -117,6 +123,9 @@ ROWS: tuple[Legal, ...] = (
     Legal("PIPE-ID", _INITS, "", "a pipe's id is used by one initialisation of the function",
           holds=lambda s: len(_inits(s)) == 1,
           found=lambda s: f"id {s.int('id')} is initialised {len(_inits(s))} times"),
+    Legal("PIPE-FLAGS", _INITS, "", f"the pipes of a function need at most {_FLAG_COUNT} cross-core flags",
+          holds=lambda s: _flags(s) <= _FLAG_COUNT, found=lambda s: f"they need {_flags(s)}, 2 for each direction",
+          source="PTOAS, reserved buffers"),
     Legal("PIPE-DIRECTION", _INITS, "", "dir_mask is 1 (to vector), 2 (to cube) or 3",
           holds=lambda s: s.int("dir_mask") in (1, 2, 3), found=lambda s: f"it is {s.int('dir_mask')}"),
     Legal("PIPE-SLOT-SIZE", _INITS, "", "a slot has a size", holds=lambda s: s.int("slot_size") > 0,
