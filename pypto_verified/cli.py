@@ -39,7 +39,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("pypto-verify: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        sys.stderr.close()
+        import os
+
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the flush at exit does not fail again
         return USAGE_ERROR
 
 

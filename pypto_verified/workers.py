@@ -111,6 +111,7 @@ def _ending(code: int) -> str:
 
 def _child(work: Callable[[Item], Result], item: Item, sender: Connection) -> None:
     """The user's module runs in here: it gets no input, and what it prints goes to stderr, never into a report."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles an interrupt and ends its children
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.stdout.flush()
     os.dup2(2, 1)

@@ -45,10 +45,14 @@ def print_in_colour(report: Report) -> None:
 
 
 def write_atomically(path: str, text: str) -> None:
-    """Write a file whole or not at all. OSError if its directory can't be written to."""
-    directory, name = os.path.split(os.path.abspath(path))
-    if os.path.isdir(path):
-        raise IsADirectoryError(21, "is a directory", path)
+    """Write a file whole or not at all. OSError if its directory can't be written to. A device or pipe (`/dev/stdout`)
+    is written to, not replaced."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return
+    path = os.path.realpath(path)
+    directory, name = os.path.split(path)
     handle, temporary = tempfile.mkstemp(prefix=f".{name}.", dir=directory)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -135,6 +135,21 @@ def test_output_that_cannot_be_written_is_one_line_and_exit_code_2(
         assert capsys.readouterr().err.startswith(f"pypto-verify: can't write {target}: ")
 
 
+def test_output_to_a_device_or_through_a_link_replaces_neither(tmp_path: Path) -> None:
+    assert main([VECTOR_ADD, "-o", os.devnull]) == 0
+    assert Path(os.devnull).is_char_device()
+    link, real = tmp_path / "link", tmp_path / "real"
+    link.symlink_to(real)
+    assert main([VECTOR_ADD, "-o", str(link)]) == 0
+    assert link.is_symlink() and "PROVED" in real.read_text(encoding="utf-8")
+
+
+def test_a_reader_that_goes_away_is_no_traceback() -> None:
+    command = f"{sys.executable} -m pypto_verified rules | head -n 1 > {os.devnull}; exit ${{PIPESTATUS[0]}}"
+    ended = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.stderr == ""
+
+
 @pytest.mark.parametrize("form", ["json", "sarif", "html", "text"])
 def test_every_form_names_the_refuted_rule_and_its_line(form: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([BOUND, "--format", form]) == 1

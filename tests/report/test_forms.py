@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import html
+import io
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 import jsonschema
 import pytest
+from rich.console import Console
 
 from pypto_verified.errors import InputError
 from pypto_verified.report.json_form import dumps, from_json, to_json
 from pypto_verified.report.model import FileResult, Finding, FunctionResult, Kind, Obligation, Report, Verdict
 from pypto_verified.report.render import render
 from pypto_verified.report.sarif import to_sarif
-from pypto_verified.report.text import plain
+from pypto_verified.report.text import plain, print_rich
 
 REFUTED = Finding(
     rule="BOUND-LOAD", kind=Kind.SAFETY, verdict=Verdict.REFUTED, message="rows 32 .. 63 of `a`, which has 48",
@@ -72,6 +75,15 @@ def test_a_caret_stays_below_its_column_when_the_line_has_tabs() -> None:
     finding = replace(REFUTED, source_line="\tx = load(a)", column=2)
     text = plain(report_of(FileResult("kernels/tail.py", findings=[finding])))
     assert "  14 | \tx = load(a)\n     | \t^\n" in text
+
+
+def test_the_coloured_form_has_the_same_text() -> None:
+    report = report_of(tail(), bad())
+    screen = io.StringIO()
+    print_rich(report, Console(file=screen, force_terminal=True, color_system="standard", highlight=False, width=60))
+    coloured = screen.getvalue()
+    assert "\x1b[1;31m" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain(report)
 
 
 @pytest.mark.requirement("VF-08")
