@@ -230,7 +230,7 @@ PAIRS: dict[str, Pair] = {
     "VALID-MATMUL": Pair(_product(), _product("c32")),
     "LAYOUT-LANES": Pair(_exp(VEC), _exp(tile(32, 64, slayout="row_major"))),
     "LAYOUT-CUBE": Pair(_product(), _product(layout="col_major")),
-    "LAYOUT-MOVE": Pair(_relayout(8192), _relayout(0)),
+    "LAYOUT-MOVE": Pair(_relayout(8192), _relayout(0), chip="a5"),
     "DTYPE-TRANSFER": Pair(_typed_load("f32"), _typed_load("i32")),
     "DTYPE-MOVE": Pair(_typed_move("f16"), _typed_move("bf16")),
     "DTYPE-MATMUL": Pair(_product(), _product(acc_type="i32")),

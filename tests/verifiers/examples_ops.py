@@ -1,0 +1,146 @@
+"""Pairs for the rules about operands of different shape: extents, layouts, element types, initialisation."""
+
+from __future__ import annotations
+
+from tests.verifiers.examples import Pair
+from tests.verifiers.kernels import alloc, fill, kernel, load, store, tile, unary, view, window
+
+VEC = tile()
+COLUMN = tile(32, 1, blayout="col_major")
+ROW = tile(1, 64)
+NZ = tile(32, 64, "f16", "mat", "col_major", "row_major")
+
+
+def _lines(*lines: str) -> str:
+    return kernel("\n".join(lines))
+
+
+def _blocks(rows: str) -> str:
+    """A five-dimensional NZ window of 2 x 2 blocks of 16 x 16 f32 into a tile with 32 valid columns."""
+    boxed = tile(32, 32, blayout="col_major", slayout="row_major")
+    return _lines(
+        "%v = pto.make_tensor_view %p, shape = [%c1, %c4, %c2, %c16, %c8], strides = [%c128, %c128, %c128, %c8, %c1] "
+        "{layout = #pto.layout<nz>} : !pto.tensor_view<?x?x?x?x?xf32>",
+        "%w = pto.partition_view %v, offsets = [%c0, %c0, %c0, %c0, %c0], sizes = [%c1, %c4, %c2, %c16, %c8] : "
+        "!pto.tensor_view<?x?x?x?x?xf32> -> !pto.partition_tensor_view<?x?x?x?x?xf32>",
+        alloc("t", boxed, rows=rows, cols="c32"),
+        load("w", "t", boxed, "?x?x?x?x?"))
+
+
+def _copy(rows: str) -> str:
+    """A move within vec from a tile with `rows` valid rows into one with 32."""
+    return _lines(alloc("s", VEC, rows=rows), fill("s", VEC), alloc("d", VEC, 8192), unary("tmov", "s", "d", VEC))
+
+
+def _large(k: int) -> str:
+    left, right = tile(16, 4096, "f16", "left", "row_major", "row_major"), tile(
+        4096, 16, "f16", "right", "row_major", "col_major")
+    acc = tile(16, 16, "f32", "acc", "col_major", "row_major", 1024)
+    return _lines(
+        f"%k = arith.constant {k} : index",
+        alloc("l", left, rows="c16", cols="k"), alloc("r", right, rows="k", cols="c16"),
+        alloc("o", acc, rows="c16", cols="c16"),
+        f"pto.tmatmul ins(%l, %r : {left}, {right}) outs(%o : {acc})")
+
+
+def _row_sum(rows: str, cols: str = "c64") -> str:
+    """Sums of the rows of a tile with 32 x `cols` valid elements into a column with `rows`."""
+    return _lines(
+        alloc("s", VEC, cols=cols), fill("s", VEC), alloc("tmp", VEC, 8192), alloc("d", COLUMN, 65536, rows, "c1"),
+        f"pto.trowsum ins(%s, %tmp : {VEC}, {VEC}) outs(%d : {COLUMN})")
+
+
+def _expand(rows: str) -> str:
+    """Each row of a full tile times one value of a column with `rows` valid rows."""
+    return _lines(
+        alloc("s", VEC), fill("s", VEC), alloc("v", COLUMN, 8192, rows, "c1"), alloc("d", VEC, 65536),
+        f"pto.trowexpandmul ins(%s, %v : {VEC}, {COLUMN}) outs(%d : {VEC})")
+
+
+def _pad(rows: str) -> str:
+    padded = tile(pad=1)
+    return _lines(
+        alloc("s", VEC, rows="c17"), fill("s", VEC), alloc("d", padded, 8192, rows), unary("tfillpad", "s", "d", VEC,
+                                                                                           padded))
+
+
+def _extract(cols: str) -> str:
+    """A 32 x 32 operand from column 32 on, out of a tile with `cols` valid columns of 64."""
+    left = tile(32, 32, "f16", "left", "row_major", "row_major")
+    return _lines(
+        alloc("s", NZ, cols=cols), alloc("d", left, rows="c32", cols="c32"),
+        f"pto.textract ins(%s, %c0, %c32 : {NZ}, index, index) outs(%d : {left})")
+
+
+def _part(rows: str) -> str:
+    """A partial sum of two tiles with 16 valid rows into one with `rows`."""
+    return _lines(
+        alloc("a", VEC, rows="c16"), fill("a", VEC), alloc("b", VEC, 8192, rows="c16"), fill("b", VEC),
+        alloc("d", VEC, 65536, rows),
+        f"pto.tpartadd ins(%a, %b : {VEC}, {VEC}) outs(%d : {VEC})")
+
+
+def _reshaped(rows: str) -> str:
+    """A tile with `rows` valid rows relabelled as 64 full rows."""
+    flat = tile(64, 32, valid=("64", "32"))
+    return _lines(alloc("t", VEC, rows=rows), fill("t", VEC), f"%v = pto.treshape %t : {VEC} -> {flat}")
+
+
+def _mixed(dtype: str) -> str:
+    other = tile(dtype=dtype)
+    return _lines(alloc("s", other), alloc("d", VEC, 8192), unary("trelu", "s", "d", other, VEC))
+
+
+def _absolute(dtype: str) -> str:
+    one = tile(dtype=dtype)
+    return _lines(alloc("s", one), alloc("d", one, 8192), unary("trelu", "s", "d", one))
+
+
+def _cast(dtype: str) -> str:
+    other = tile(dtype=dtype)
+    return _lines(
+        alloc("s", VEC), alloc("d", other, 8192),
+        f"pto.tcvt ins(%s {{rmode = #pto<round_mode RINT>}} : {VEC}) outs(%d : {other})")
+
+
+def _loaded(blayout: str) -> str:
+    one = tile(blayout=blayout)
+    return _lines(
+        view("a", "p", "c32"), alloc("t", one), window("w", "a", "%c0, %c0", "%c32, %c64"), load("w", "t", one))
+
+
+def _stored(blayout: str) -> str:
+    one = tile(blayout=blayout)
+    return _lines(
+        view("a", "p", "c32"), alloc("t", one), window("w", "a", "%c0, %c0", "%c32, %c64"), store("t", "w", one))
+
+
+def _filled(slayout: str) -> str:
+    one = tile(slayout=slayout)
+    return _lines(alloc("t", one), fill("t", one))
+
+
+def _relaid(blayout: str) -> str:
+    other = tile(blayout=blayout)
+    return _lines(alloc("s", VEC), alloc("d", other, 8192), unary("tmov", "s", "d", VEC, other))
+
+
+PAIRS: dict[str, Pair] = {
+    "VALID-BLOCKS": Pair(_blocks("c32"), _blocks("c16")),
+    "VALID-COVER": Pair(_copy("c32"), _copy("c16")),
+    "VALID-MATMUL-SIZE": Pair(_large(4095), _large(4096)),
+    "VALID-REDUCE": Pair(_row_sum("c32"), _row_sum("c16")),
+    "VALID-REDUCE-EMPTY": Pair(_row_sum("c32", "c64"), _row_sum("c32", "c0")),
+    "VALID-EXPAND": Pair(_expand("c32"), _expand("c16")),
+    "VALID-PAD": Pair(_pad("c32"), _pad("c16")),
+    "VALID-CUT": Pair(_extract("c64"), _extract("c32")),
+    "VALID-PART": Pair(_part("c16"), _part("c32")),
+    "VALID-RESHAPE": Pair(_reshaped("c32"), _reshaped("c16")),
+    "DTYPE-SAME": Pair(_mixed("f32"), _mixed("i32")),
+    "DTYPE-DEVICE": Pair(_absolute("f16"), _absolute("i16")),
+    "DTYPE-CAST": Pair(_cast("f16"), _cast("ui16")),
+    "LAYOUT-LOAD": Pair(_loaded("row_major"), _loaded("col_major")),
+    "LAYOUT-STORE": Pair(_stored("row_major"), _stored("col_major")),
+    "LAYOUT-VECTOR": Pair(_filled("none_box"), _filled("row_major")),
+    "LAYOUT-COPY": Pair(_relaid("row_major"), _relaid("col_major")),
+}

@@ -1,0 +1,166 @@
+"""LAYOUT, for transfers and for ops that are not lane-wise: which layouts each can take.
+
+What a row of LEGAL refuses at an op already is left to that row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pypto_verified.layouts import BLayout, SLayout, Space, TensorLayout
+from pypto_verified.pto.types import TileBufType
+from verifiers.access import TileUse
+from verifiers.op_sites import (
+    COL_EXPANSION,
+    COL_REDUCTION,
+    PARTIAL,
+    ROW_EXPANSION,
+    ROW_REDUCTION,
+    TransferSite,
+    is_vec,
+    names,
+    transfer_sites,
+    unless_refused,
+)
+from verifiers.rule import SAFETY, Rule
+from verifiers.sites import Context, OpSite, TileSite, op_sites, op_text
+
+_LAYOUTS = frozenset({"LAYOUT", "LEFT", "RIGHT", "ACC", "SPACE", "PAIR", "SOURCE", "RESULT", "SHAPE"})
+"""Words of the assembler's rows about layouts and memories."""
+
+_NAMES = {
+    (BLayout.ROW, SLayout.NONE): "ND", (BLayout.COL, SLayout.NONE): "DN", (BLayout.COL, SLayout.ROW): "NZ",
+    (BLayout.ROW, SLayout.COL): "ZN", (BLayout.ROW, SLayout.ROW): "ZZ", (BLayout.COL, SLayout.COL): "NN",
+}
+_SAME = {TensorLayout.ND: "ND", TensorLayout.DN: "DN", TensorLayout.NZ: "NZ"}
+_BOXED = {TensorLayout.ND: "NZ", TensorLayout.DN: "ZN"}
+
+
+def layout_name(t: TileBufType) -> str:
+    """The layout by its ISA name."""
+    return _NAMES[t.blayout, t.slayout]
+
+
+def _loadable(s: TransferSite) -> frozenset[str]:
+    """Layouts of tiles that a load from the window's view can fill; none is known for scaling layouts."""
+    layout = s.window.view.layout
+    if layout not in _SAME:
+        return frozenset()
+    taken = {_SAME[layout]}
+    if s.tile.type.loc is Space.MAT and layout in _BOXED:
+        taken.add(_BOXED[layout])
+    return frozenset(taken)
+
+
+def _known_view(s: TransferSite) -> bool:
+    return s.window.view.layout in _SAME
+
+
+def _filled(s: TransferSite) -> bool:
+    return layout_name(s.tile.type) in _loadable(s)
+
+
+def _view_name(s: TransferSite) -> str:
+    layout = s.window.view.layout
+    return layout.value.upper() if layout is not None else ""
+
+
+LAYOUT_LOAD: Rule[TransferSite] = Rule(
+    id="LAYOUT-LOAD", kind=SAFETY, observable=True, requires=("CG-05", "VF-01"),
+    source="PTO-ISA tload_common.hpp, static asserts",
+    claim="a load fills a tile of its view's layout; into mat it also makes NZ from ND and ZN from DN",
+    sites=transfer_sites("pto.tload"),
+    applies=lambda s: _known_view(s) and unless_refused(s, _filled(s), _LAYOUTS),
+    goal=_filled,
+    explain=lambda s, w: (
+        f"tload from the {_view_name(s)} view {s.window.view.name} into {s.tile.name}, which is "
+        f"{layout_name(s.tile.type)} in {s.tile.type.loc.value}"),
+    help=lambda s: f"use a tile that is {' or '.join(sorted(_loadable(s)))}",
+    mutant=lambda s: s.tile.type.boxed or not s.tile.type.boxed,
+)
+
+
+def _storable(s: TransferSite) -> frozenset[str]:
+    layout = s.window.view.layout
+    if s.tile.type.loc is Space.ACC:
+        return frozenset({"NZ"} if layout in (TensorLayout.ND, TensorLayout.NZ) else ())
+    return frozenset({_SAME[layout]} if layout is not None and layout in _SAME else ())
+
+
+def _stored(s: TransferSite) -> bool:
+    """A tile of one row or one column lies the same in every layout."""
+    line = s.tile.type.loc is not Space.ACC and 1 in (s.tile.type.rows, s.tile.type.cols)
+    return line or layout_name(s.tile.type) in _storable(s)
+
+
+LAYOUT_STORE: Rule[TransferSite] = Rule(
+    id="LAYOUT-STORE", kind=SAFETY, observable=True, requires=("CG-05", "VF-01"),
+    source="PTO-ISA TStore.hpp, static asserts",
+    claim="a store keeps the layout of a vec tile and writes an accumulator (NZ) to an ND or NZ view",
+    sites=transfer_sites("pto.tstore"),
+    applies=lambda s: _known_view(s) and unless_refused(s, _stored(s), _LAYOUTS),
+    goal=_stored,
+    explain=lambda s, w: (
+        f"tstore of {s.tile.name}, which is {layout_name(s.tile.type)} in {s.tile.type.loc.value}, to the "
+        f"{_view_name(s)} view {s.window.view.name}"),
+    help=lambda s: "declare the tensor in the tile's layout, or move the tile first",
+    mutant=lambda s: s.tile.type.slayout is not SLayout.COL,
+)
+
+_UNBOXED = PARTIAL | ROW_EXPANSION | COL_EXPANSION | ROW_REDUCTION | COL_REDUCTION | names(
+    "trowexpand tcolexpand tsel tsels tcmp tcmps texpands tci ttri tsort32 tconcat")
+
+
+def _vector_operands(context: Context) -> Iterator[TileSite]:
+    for site in op_sites(context):
+        if site.op.name in _UNBOXED:
+            for tile in dict.fromkeys((*site.step.reads(), *site.step.writes())):
+                yield TileSite(context, site.op, site.path, f"{site.label} {tile.name}", tile)
+
+
+def _plain(t: TileSite) -> bool:
+    return is_vec(t.tile) and not t.boxed
+
+
+LAYOUT_VECTOR: Rule[TileSite] = Rule(
+    id="LAYOUT-VECTOR", kind=SAFETY, observable=True, requires=("VF-01",),
+    source="PTO-ISA vector ops, static asserts; PTOAS checks some of the ops",
+    claim="operands of reductions, expansions, selections and fills are unboxed tiles in vec",
+    sites=_vector_operands, applies=lambda t: unless_refused(t, _plain(t), _LAYOUTS),
+    goal=_plain,
+    explain=lambda t, w: (
+        f"operand {t.name} of {op_text(t.op)} is {layout_name(t.type)} in {t.space.value}"),
+    help=lambda t: "move it into an unboxed tile in vec first",
+    mutant=lambda t: is_vec(t.tile),
+)
+
+
+def _moves(context: Context) -> Iterator[OpSite]:
+    return (s for s in op_sites(context) if s.op.name == "pto.tmov" and s.step.tiles("src") and s.step.tiles("dst"))
+
+
+def _ends(s: OpSite) -> tuple[TileUse, TileUse]:
+    return s.step.tiles("src")[0], s.step.tiles("dst")[0]
+
+
+def _copied(s: OpSite) -> bool:
+    a, b = (t.type for t in _ends(s))
+    return layout_name(a) == layout_name(b) or min(a.rows, a.cols) == min(b.rows, b.cols) == 1
+
+
+LAYOUT_COPY: Rule[OpSite] = Rule(
+    id="LAYOUT-COPY", kind=SAFETY, observable=True, requires=("VF-01",),
+    source="PTO-ISA npu/a2a3 TMov.hpp: vec to vec copies 32-byte blocks",
+    claim="a move within vec on a2a3 keeps the layout, since it copies blocks as they lie",
+    sites=_moves,
+    applies=lambda s: all(map(is_vec, _ends(s))) and s.context.target.name == "a2a3" and unless_refused(
+        s, _copied(s), _LAYOUTS),
+    goal=_copied,
+    explain=lambda s, w: (
+        f"tmov copies {_ends(s)[0].name}, which is {layout_name(_ends(s)[0].type)}, into {_ends(s)[1].name}, which is "
+        f"{layout_name(_ends(s)[1].type)}"),
+    help=lambda s: "keep the layout, or convert on the way through global memory",
+    mutant=lambda s: _ends(s)[0].type.boxed or not _ends(s)[1].type.boxed,
+)
+
+RULES = (LAYOUT_LOAD, LAYOUT_STORE, LAYOUT_VECTOR, LAYOUT_COPY)
