@@ -13,10 +13,6 @@ from pypto_verified.targets import Target
 MAX_STEPS = 200_000
 """Ops of one replay; a witness that needs more is not run."""
 
-_FAULTS_AT_ITS_OP = ("BOUND-", "VIEW-")
-"""Rules whose failure shows at the op itself; what others let through shows where the bytes are used."""
-
-
 def replayed(
     result: FunctionResult, module: Module, target: Target, seed: int, names: Mapping[str, str]
 ) -> FunctionResult:
@@ -36,28 +32,19 @@ def replayed(
 
 def _replay(finding: Finding, func: Func, target: Target, seed: int, names: Mapping[str, str]) -> str:
     """'confirmed: ...', 'not observed: ...', 'not run: ...', or '' for a rule whose failure no run shows."""
-    from pypto_verified.simulator import confirm, confirmation, replay
-    from pypto_verified.simulator.errors import StepLimitError
+    from pypto_verified.simulator import confirm
 
     if not _can_be_shown(finding.rule):
         return ""
     values = dict(finding.witness)
     values.update({argument: values[name] for argument, name in names.items() if name in values})
-    if finding.rule == "PLAN-OVERLAP":
-        return confirm(func, finding.rule, values, target, seed, max_steps=MAX_STEPS)
-    errors = replay(func, values, target, seed, max_steps=MAX_STEPS).errors
-    if any(isinstance(e, StepLimitError) for e in errors):
-        return f"not run: more than {MAX_STEPS} ops"
-    here = [e for e in errors if finding.line in (e.location.line, e.line)]
-    if errors and not here and finding.rule.startswith(_FAULTS_AT_ITS_OP):
-        return f"not run: the run stops before: {errors[-1]}"
-    return confirmation(finding.rule, here or errors)
+    return confirm(func, finding.rule, values, target, seed, line=finding.line, max_steps=MAX_STEPS)
 
 
 def _can_be_shown(rule: str) -> bool:
     """Whether the rule says that a run shows its failure, and the simulator has a check for it. What the assembler
     rejects is not run."""
-    from pypto_verified.simulator.replay import OBSERVED_AS
+    from pypto_verified.simulator.confirm import OBSERVED_AS
     from verifiers.registry import RULES
 
     observable = any(r.id == rule and r.observable and r.kind is Kind.SAFETY for r in RULES)

@@ -78,6 +78,12 @@ class UninitialisedError(SimError):
     kind = "uninitialised"
 
 
+class InvalidReadError(SimError):
+    """An op reads elements outside the valid region of its source."""
+
+    kind = "invalid read"
+
+
 class DivisionError(SimError):
     """Integer division or remainder by zero."""
 

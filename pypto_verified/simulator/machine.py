@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
 
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Op
@@ -18,15 +20,20 @@ Trace: TypeAlias = Callable[[Op, list[Access]], None]
 class Machine:
     """The core that a program runs on, reused from run to run.
 
+    `suspicions` are reads of bytes that hold no defined value, whether or not they reach a result.
     `extra` are bytes behind each space's capacity, for allocations that have no planned address. `errors` collects
     faults that did not stop the run; `block` and `lane` are (index, count) of the launch. `declared`: an imaginary
     machine that addresses every operand as its type says and converts what it moves; a program that is right gives the
-    same results on both.
+    same results on both. `lone`: the partner core of a pipe is absent, and what it would send is arbitrary; `pipes` are
+    the ends that the program set up, by id.
     """
 
-    def __init__(self, target: Target, extra: dict[Space, int], declared: bool = False) -> None:
+    def __init__(self, target: Target, extra: dict[Space, int], declared: bool = False, lone: bool = False) -> None:
         self.target = target
         self.declared = declared
+        self.lone = lone
+        self.pipes: dict[int, Any] = {}
+        self.random = np.random.default_rng(0)
         self.memories = {
             space: LocalMemory(space, target.capacity(space) + extra.get(space, 0))
             for space in (row.space for row in target.memories)
@@ -36,18 +43,27 @@ class Machine:
         self.lane = (0, 1)
         self.trace: Trace | None = None
         self.log: list[Access] = []
+        self.suspicions: list[SimError] = []
+        self.watched = False
 
-    def start(self, block: tuple[int, int], lane: tuple[int, int], trace: Trace | None) -> None:
-        """Forget everything: nothing is initialised, no errors."""
+    def start(self, block: tuple[int, int], lane: tuple[int, int], trace: Trace | None, suspect: bool) -> None:
+        """Forget everything: nothing is initialised, no errors. `suspect`: note reads of bytes without a value."""
+        self.errors, self.suspicions = [], []
         for memory in self.memories.values():
             memory.reset()
             memory.log = self.log if trace is not None else None
-        self.errors = []
+            memory.suspicions = self.suspicions if suspect else None
+        self.watched = trace is not None or suspect
+        self.pipes.clear()
+        if self.lone:
+            self.random = np.random.default_rng(0)
         self.block, self.lane, self.trace = block, lane, trace
         self.log.clear()
 
-    def emit(self, op: Op) -> None:
-        """Hand the op's accesses to the trace."""
+    def settle(self, op: Op) -> None:
+        """After an op: hand its accesses to the trace, and its name to what was noted."""
+        for suspicion in self.suspicions:
+            suspicion.at(op)
         if self.trace is not None and self.log:
             self.trace(op, list(self.log))
         self.log.clear()

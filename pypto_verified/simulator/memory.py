@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from pypto_verified.layouts import Space
-from pypto_verified.simulator.errors import LocalBoundsError, Place
+from pypto_verified.simulator.errors import LocalBoundsError, Place, SimError, UninitialisedError
 from pypto_verified.simulator.layout import Layout, segments
 from pypto_verified.simulator.values import UNSIGNED, Array
 
 _POISON = 0xFF
+_NOTED = 1000
 _ONES: dict[int, Array] = {n: np.asarray(0x0101010101010101 & (256**n - 1), dtype=UNSIGNED[n]) for n in (1, 2, 4, 8)}
 
 
@@ -117,6 +118,7 @@ class View:
             return None
         found: Array = self._gather(UNSIGNED[self.kind.itemsize], True) != self._ones
         if found.any():
+            self.memory.suspect(self, found)
             return found
         self.known = self.memory.epoch
         return None
@@ -172,10 +174,19 @@ class LocalMemory:
         self.size = size
         self.epoch = 0
         self.log: list[Access] | None = None
+        self.suspicions: list[SimError] | None = None
         self.data: Array = np.full(size, _POISON, np.uint8)
         self.init: Array = np.zeros(size, np.uint8)
         self._high = 0
         self._views: dict[tuple[int, int, int, int, int, int, int], View] = {}
+
+    def suspect(self, view: View, bad: Array) -> None:
+        """Note that an op reads the uninitialised elements `bad` of `view`."""
+        if self.suspicions is not None and len(self.suspicions) < _NOTED:
+            row, col = (int(i) for i in np.argwhere(bad)[0])
+            message = f"reads {int(bad.sum())} of {bad.size} elements that were never written"
+            place = Place(element=(view.row + row, view.col + col), address=view.address(row, col))
+            self.suspicions.append(UninitialisedError(message, place))
 
     def reset(self) -> None:
         """Back to the state before any op; windows stay usable."""

@@ -7,7 +7,7 @@ from operator import itemgetter
 from typing import Any, TypeAlias
 
 from pypto_verified.layouts import Space
-from pypto_verified.pto.module import Block, Func, Op, Value
+from pypto_verified.pto.module import Block, EnumAttr, Func, Op, Value
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.spec import Phase
 from pypto_verified.pto.types import MultiTileBufType, TileBufType
@@ -51,14 +51,14 @@ class Instruction:
 class Program:
     """A compiled function. `registers` holds constants; `arguments` are the cells of the function's arguments."""
 
-    def __init__(self, func: Func, target: Target, private: frozenset[str] | None, declared: bool) -> None:
+    def __init__(self, func: Func, target: Target, private: frozenset[str] | None, declared: bool, lone: bool) -> None:
         """`private`: names of the allocations that get storage of their own; None: those without an address."""
         self.func = func
         self.target = target
         self.budget = 0
         self.buffers: dict[str, Buffer] = {}
         self._storage = _private_storage(func, target, private)
-        self.machine = Machine(target, self._storage[1], declared)
+        self.machine = Machine(target, self._storage[1], declared, lone)
         self.registers: Registers = [None]
         self._cells: dict[int, int] = {}
         self.arguments = [self._cell(a) for a in func.args]
@@ -144,8 +144,8 @@ class Program:
                 error.at(op)
                 raise
             finally:
-                if machine.trace is not None:
-                    machine.emit(op)
+                if machine.watched:
+                    machine.settle(op)
 
         return step
 
@@ -273,16 +273,27 @@ def _private_storage(
     addresses: dict[int, int] = {}
     needed: dict[Space, int] = {}
     for op in walk(func.body) if func.body is not None else ():
-        if op.name not in ("pto.alloc_tile", "pto.alloc_multi_tile"):
+        found = _allocated(op)
+        if found is None or (found[2] and (private is None or op.result.name not in private)):
             continue
-        type_ = op.result.type
-        slot = type_.slot if isinstance(type_, MultiTileBufType) else type_
-        if not isinstance(slot, TileBufType):
-            continue
-        if op.opt("addr") is not None and (private is None or op.result.name not in private):
-            continue
-        count = type_.count if isinstance(type_, MultiTileBufType) else 1
-        used = needed.get(slot.loc, 0)
-        addresses[id(op)] = target.capacity(slot.loc) + used
-        needed[slot.loc] = used + ceil_to(slot.bytes * count, 512)
+        space, size, _ = found
+        used = needed.get(space, 0)
+        addresses[id(op)] = target.capacity(space) + used
+        needed[space] = used + ceil_to(size, 512)
     return addresses, needed
+
+
+def _allocated(op: Op) -> tuple[Space, int, bool] | None:
+    """(space, bytes, whether it has an address) of an allocation; None for any other op."""
+    if op.name == "pto.reserve_buffer":
+        space, size = op.attrs.get("location"), op.attrs.get("size")
+        if isinstance(space, EnumAttr) and isinstance(size, int):
+            return Space(space.member), size, "base" in op.attrs
+    if op.name not in ("pto.alloc_tile", "pto.alloc_multi_tile"):
+        return None
+    type_ = op.result.type
+    slot = type_.slot if isinstance(type_, MultiTileBufType) else type_
+    if not isinstance(slot, TileBufType):
+        return None
+    count = type_.count if isinstance(type_, MultiTileBufType) else 1
+    return slot.loc, slot.bytes * count, op.opt("addr") is not None

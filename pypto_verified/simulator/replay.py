@@ -1,4 +1,5 @@
-"""Replaying a refutation: buffers as large as the witness says, random contents, run until something goes wrong.
+"""Runs under a witness: buffers as large as it says, random contents, until something goes wrong; and comparisons of
+such a run with one on a kinder machine.
 
 A witness names arguments as the `.pto` does, and `block_idx`, `block_num`, `subblock_idx`.
 """
@@ -12,25 +13,12 @@ import numpy as np
 
 from pypto_verified.pto.module import Func, Op, Value
 from pypto_verified.pto.types import PtrType, ScalarType
-from pypto_verified.simulator.errors import SimError, UninitialisedError, UnmodelledError
+from pypto_verified.simulator.errors import SimError
 from pypto_verified.simulator.program import Program, walk
 from pypto_verified.simulator.run import MAX_STEPS, Outcome, compile, execute
 from pypto_verified.simulator.scalars import pure
 from pypto_verified.simulator.values import Array, Scalar, is_float, storage
 from pypto_verified.targets import Target
-
-OBSERVED_AS: dict[str, tuple[str, ...]] = {
-    "BOUND-": ("global bounds",), "VIEW-": ("local bounds",), "BOX-": ("local bounds",), "INIT-": ("uninitialised",),
-    "PITCH-": ("uninitialised", "local bounds"), "PLAN-CAPACITY": ("capacity", "local bounds"),
-    "PLAN-ALIGN": ("alignment",), "PLAN-INPLACE": ("uninitialised",), "WRITE-": ("conflicting writes",),
-    "VALID-": ("shape", "local bounds", "global bounds", "uninitialised"),
-}
-"""How a failure of a rule (by prefix) shows in a run: the kinds of faults. A rule without a row shows otherwise."""
-
-COMPARED_WITH_OWN_STORAGE = ("PLAN-OVERLAP", "PLAN-RESERVE", "PLAN-INPLACE")
-"""Rules whose failure shows as a result that changes when allocations do not share bytes."""
-COMPARED_WITH_DECLARED = ("LAYOUT-", "PITCH-", "DTYPE-", "BOX-")
-"""Rules whose failure shows as a result that differs from what the types say."""
 
 DEFAULT_EXTENT = 128
 """An extent of a tensor that the witness does not name."""
@@ -76,7 +64,8 @@ def replay(
 
     Every pointer argument gets a buffer of exactly what its views describe. `private` names allocations (SSA names of
     `pto.alloc_tile`) that get storage of their own. A scalar that the witness does not name is DEFAULT_EXTENT when it
-    is an extent of a tensor, else 1. `declared`: on the machine that addresses operands as their types say.
+    is an extent of a tensor, else 1. `declared`: on the machine that addresses operands as their types say. What the
+    partner core of a pipe would send is arbitrary.
     """
     shapes = _shape_operands(func)
     scalars = {a.name: _scalar(a, witness, a in shapes) for a in func.args if isinstance(a.type, ScalarType)}
@@ -84,7 +73,7 @@ def replay(
         inputs = _inputs(func, scalars, seed)
     except SimError as error:
         return Outcome({}, [error])
-    return _once(witness, scalars, inputs, max_steps, compile(func, target, private, declared))
+    return _once(witness, scalars, inputs, max_steps, compile(func, target, private, declared, lone=True))
 
 
 def replay_overlap(
@@ -132,38 +121,6 @@ def replay_layout(
     return _difference(device.outputs, declared.outputs)
 
 
-def confirm(
-    func: Func, rule: str, witness: Mapping[str, int], target: Target, seed: int = 0, *, max_steps: int = MAX_STEPS
-) -> str:
-    """Replay a refutation of `rule` and say in one line what was seen: "confirmed: ...", "not observed: ..." or, when
-    the run met something that is not modelled, "not run: ..."."""
-    found: Difference | None = None
-    if rule.startswith(COMPARED_WITH_OWN_STORAGE):
-        found = replay_overlap(func, witness, target, None, seed, max_steps=max_steps)
-    elif rule.startswith(COMPARED_WITH_DECLARED):
-        found = replay_layout(func, witness, target, seed, max_steps=max_steps)
-    if found is not None:
-        return f"confirmed: wrong result: {found}"
-    errors = replay(func, witness, target, seed, max_steps=max_steps).errors
-    said = confirmation(rule, errors)
-    compared = rule.startswith((*COMPARED_WITH_OWN_STORAGE, *COMPARED_WITH_DECLARED))
-    if compared and errors and said.startswith("not observed") and not isinstance(errors[-1], UninitialisedError):
-        return f"not run: another fault stops the run: {errors[-1]}"
-    return said
-
-
-def confirmation(rule: str, errors: list[SimError]) -> str:
-    """Whether the faults of a run are what a refutation of `rule` predicts; the words are those of `confirm`."""
-    kinds = next((k for prefix, k in OBSERVED_AS.items() if rule.startswith(prefix)), ())
-    for error in errors:
-        if error.kind in kinds:
-            return f"confirmed: {error.kind}: {error}"
-    if not errors:
-        return "not observed: the run ended without a fault"
-    word = "not run" if isinstance(errors[-1], UnmodelledError) else "not observed"
-    return f"{word}: {errors[-1]}"
-
-
 def _once(
     witness: Mapping[str, int], scalars: Mapping[str, Scalar], inputs: Mapping[str, Array],
     max_steps: int, program: Program,
@@ -171,7 +128,7 @@ def _once(
     block = witness.get("block_idx", 0)
     lanes = program.target.lanes_per_cube
     return execute(
-        program, inputs, scalars, max_steps=max_steps, in_place=True,
+        program, inputs, scalars, max_steps=max_steps, in_place=True, suspect=True,
         block=(block, witness.get("block_num", block + 1)), lane=(witness.get("subblock_idx", 0), lanes),
     )
 

@@ -30,21 +30,22 @@ LAUNCH_ARGUMENTS = {"__pypto_spmd_block_idx": 0, "__pypto_spmd_block_num": 1, "_
 @dataclass(slots=True)
 class Outcome:
     """What a run leaves: each pointer argument's contents by name, and the faults in the order they happened. A fault
-    that stops the run is the last."""
+    that stops the run is the last. `suspicions`, if asked for: reads of bytes without a defined value."""
 
     outputs: dict[str, Array] = field(default_factory=dict)
     errors: list[SimError] = field(default_factory=list)
+    suspicions: list[SimError] = field(default_factory=list)
 
 
 def compile(
-    func: Func, target: Target, private: frozenset[str] | None = None, declared: bool = False
+    func: Func, target: Target, private: frozenset[str] | None = None, declared: bool = False, lone: bool = False
 ) -> Program:
     """Compile once for many runs.
 
     `private`: allocations that get storage of their own instead of their address. `declared`: for a machine that
-    addresses operands as their types say (see Machine).
+    addresses operands as their types say; `lone`: the partner of a pipe is absent (see Machine).
     """
-    return Program(func, target, private, declared)
+    return Program(func, target, private, declared, lone)
 
 
 def run(
@@ -77,14 +78,19 @@ def execute(
     max_steps: int = MAX_STEPS,
     trace: Trace | None = None,
     in_place: bool = False,
+    suspect: bool = False,
 ) -> Outcome:
-    """`run` for a compiled program. `in_place`: the (contiguous) tensors are themselves read and written."""
+    """`run` for a compiled program.
+
+    `in_place`: the (contiguous) tensors are themselves read and written. `suspect`: note reads of bytes without a
+    defined value, whether or not they reach a result.
+    """
     try:
         env, arrays = _bind(program, inputs, scalars, trace, owned=False, in_place=in_place)
     except SimError as error:
         return Outcome({}, [error])
-    errors = _launch(program, env, block, lane, max_steps, trace)
-    return Outcome(_outputs(program, arrays), errors)
+    errors = _launch(program, env, block, lane, max_steps, trace, suspect)
+    return Outcome(_outputs(program, arrays), errors, program.machine.suspicions)
 
 
 def run_grid(
@@ -146,9 +152,9 @@ def _bind(
 
 def _launch(
     program: Program, env: Registers, block: tuple[int, int], lane: tuple[int, int], max_steps: int,
-    trace: Trace | None,
+    trace: Trace | None, suspect: bool = False,
 ) -> list[SimError]:
-    program.machine.start(block, lane, trace)
+    program.machine.start(block, lane, trace, suspect)
     program.budget = max_steps
     for argument, cell in zip(program.func.args, program.arguments, strict=True):
         if argument.name in LAUNCH_ARGUMENTS:

@@ -9,7 +9,7 @@ import numpy as np
 
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space, TensorLayout
 from pypto_verified.pto.types import TileBufType
-from pypto_verified.simulator.errors import ConflictError, GlobalBoundsError, Place, ShapeError
+from pypto_verified.simulator.errors import ConflictError, GlobalBoundsError, InvalidReadError, Place, ShapeError
 from pypto_verified.simulator.layout import Layout, layout_of
 from pypto_verified.simulator.memory import Access, LocalMemory, View
 from pypto_verified.simulator.values import Array, storage
@@ -78,6 +78,10 @@ class Tile:
         self, rows: int, cols: int, row: int = 0, col: int = 0, layout: Layout | None = None, within: bool = True
     ) -> View:
         """The source window of an op; `within` False lets it leave the allocation, as the hardware would."""
+        suspicions = self.memory.suspicions
+        if suspicions is not None and (row + rows > self.rows or col + cols > self.cols):
+            message = f"reads {rows} x {cols} elements from ({row}, {col}); {self.rows} x {self.cols} are valid"
+            suspicions.append(InvalidReadError(message, Place(self.name)))
         return self._window(rows, cols, row, col, layout, within, False)
 
     def writes(

@@ -10,7 +10,7 @@ from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.reader import read
 from pypto_verified.pto.rows import TABLE
-from pypto_verified.simulator import compile, confirm, confirmation, execute, replay, replay_overlap, run, run_grid
+from pypto_verified.simulator import compile, confirm, execute, replay, replay_overlap, run, run_grid
 from pypto_verified.simulator.errors import (
     AlignmentError,
     CapacityError,
@@ -197,7 +197,7 @@ def test_ops_without_a_meaning_are_named_and_only_when_they_run() -> None:
     error = the_error(k)
     assert isinstance(error, UnmodelledError)
     assert error.op == "pto.tpow"
-    assert confirmation("BOUND-UPPER", [error]).startswith("not run: ")
+    assert confirm(k.func, "BOUND-UPPER", {}, A2A3).startswith("not run: ")
 
 
 BLOCKS = """
@@ -246,12 +246,13 @@ def test_a_bounds_witness_replays() -> None:
     k = Kernel({"m": "index"})
     a, x = k.tensor("a", "f32", "%m", 8, (48, 0, 16, 8)), k.tile("x", "f32", 16, 8)
     k.load(a, x)
-    seen = confirmation("BOUND-UPPER", replay(k.func, {"m": 60}, A2A3).errors)
+    seen = confirm(k.func, "BOUND-UPPER", {"m": 60}, A2A3)
     assert seen.startswith("confirmed: global bounds")
     assert "row 60 of 60" in seen
-    assert confirmation("BOUND-UPPER", replay(k.func, {"m": 64}, A2A3).errors).startswith("not observed")
-    # a fault of another kind confirms nothing
-    assert confirmation("INIT-READ", replay(k.func, {"m": 60}, A2A3).errors).startswith("not observed")
+    assert confirm(k.func, "BOUND-UPPER", {"m": 64}, A2A3).startswith("not observed")
+    # a fault of another kind, or at another line, confirms nothing
+    assert confirm(k.func, "INIT-READ", {"m": 60}, A2A3).startswith("not run: the run stops before")
+    assert confirm(k.func, "BOUND-UPPER", {"m": 60}, A2A3, line=1).startswith("not run: the run stops before")
 
 
 def test_an_uninitialised_read_replays() -> None:
@@ -260,6 +261,17 @@ def test_an_uninitialised_read_replays() -> None:
     k.store(x, k.tensor("out", "f32", 8, 8))
     (error,) = replay(k.func, {}, A2A3).errors
     assert isinstance(error, UninitialisedError)
+
+
+def test_reads_without_a_defined_value_are_noted_even_if_nothing_comes_of_them() -> None:
+    k = Kernel()
+    x, y = k.tile("x", "f32", 8, 8, valid=(6, 8)), k.tile("y", "f32", 8, 8)
+    k.op("tneg", x, y)
+    outcome = replay(k.func, {}, A2A3)
+    assert outcome.errors == []
+    assert [(e.kind, e.op) for e in outcome.suspicions] == [("invalid read", "pto.tneg"), ("uninitialised", "pto.tneg")]
+    assert confirm(k.func, "INIT-READ", {}, A2A3).startswith("confirmed: uninitialised")
+    assert confirm(k.func, "VALID-SOURCE", {}, A2A3).startswith("confirmed: invalid read")
 
 
 def test_a_clobbered_tile_replays() -> None:
@@ -355,7 +367,7 @@ def test_a_layout_that_the_unit_does_not_use_shows_as_a_wrong_result() -> None:
     wrong = confirm(product(("col_major", "row_major", 512)).func, "LAYOUT-CUBE", {}, A2A3)
     assert wrong.startswith("confirmed: wrong result: %c element (0,)")
     right = confirm(product(("row_major", "col_major", 512)).func, "LAYOUT-CUBE", {}, A2A3)
-    assert right == "not observed: the run ended without a fault"
+    assert right == "not observed: the run ended without such a fault"
 
 
 def test_a_transfer_between_types_moves_bits() -> None:

@@ -1,0 +1,60 @@
+"""Whether a run shows what a refutation claims. Rules are known by the prefix of their id."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pypto_verified.pto.module import Func
+from pypto_verified.simulator.errors import SimError, StepLimitError, UninitialisedError
+from pypto_verified.simulator.replay import Difference, replay, replay_layout, replay_overlap
+from pypto_verified.simulator.run import MAX_STEPS
+from pypto_verified.targets import Target
+
+OBSERVED_AS: dict[str, tuple[str, ...]] = {
+    "BOUND-": ("global bounds",), "VIEW-": ("local bounds",), "BOX-": ("local bounds",), "INIT-": ("uninitialised",),
+    "PITCH-": ("uninitialised", "local bounds"), "PLAN-CAPACITY": ("capacity", "local bounds"),
+    "PLAN-ALIGN": ("alignment",), "PLAN-INPLACE": ("uninitialised",), "WRITE-": ("conflicting writes",),
+    "VALID-": ("shape", "local bounds", "global bounds", "uninitialised", "invalid read"),
+}
+"""How a failure of a rule shows in a run: the kinds of faults. A rule without a row shows otherwise, or not at all."""
+AT_THEIR_OP = ("BOUND-", "VIEW-")
+"""Rules whose failure shows at the op itself; what others let through shows where the bytes are used."""
+COMPARED_WITH_OWN_STORAGE = ("PLAN-OVERLAP", "PLAN-RESERVE", "PLAN-INPLACE")
+"""Rules whose failure shows as a result that changes when allocations do not share bytes."""
+COMPARED_WITH_DECLARED = ("LAYOUT-", "PITCH-", "DTYPE-", "BOX-")
+"""Rules whose failure shows as a result that differs from what the types say."""
+
+
+def confirm(
+    func: Func, rule: str, witness: Mapping[str, int], target: Target, seed: int = 0, *, line: int = 0,
+    max_steps: int = MAX_STEPS,
+) -> str:
+    """Replay a refutation of `rule` and say in one line what was seen.
+
+    "confirmed: ..."; "not observed: ..."; or "not run: ..." when something that is not modelled, another fault or the
+    step limit ended the run first. `line`: where the rule was refuted (the user's line, or the `.pto` line), 0 if
+    unknown.
+    """
+    found: Difference | None = None
+    if rule.startswith(COMPARED_WITH_OWN_STORAGE):
+        found = replay_overlap(func, witness, target, None, seed, max_steps=max_steps)
+    elif rule.startswith(COMPARED_WITH_DECLARED):
+        found = replay_layout(func, witness, target, seed, max_steps=max_steps)
+    if found is not None:
+        return f"confirmed: wrong result: {found}"
+    outcome = replay(func, witness, target, seed, max_steps=max_steps)
+    return judged(rule, outcome.errors, outcome.suspicions, line)
+
+
+def judged(rule: str, errors: list[SimError], suspicions: list[SimError], line: int = 0) -> str:
+    """What the faults of a run say about a refutation of `rule`; the words are those of `confirm`."""
+    kinds = next((k for prefix, k in OBSERVED_AS.items() if rule.startswith(prefix)), ())
+    seen = [e for e in (*errors, *suspicions) if e.kind in kinds]
+    here = [e for e in seen if line in (0, e.line, e.location.line)]
+    if here or (seen and not rule.startswith(AT_THEIR_OP)):
+        shown = (here or seen)[0]
+        return f"confirmed: {shown.kind}: {shown}"
+    if errors and not isinstance(errors[-1], UninitialisedError):
+        reason = "the step limit is reached" if isinstance(errors[-1], StepLimitError) else str(errors[-1])
+        return f"not run: the run stops before: {reason}"
+    return "not observed: the run ended without such a fault"
