@@ -160,7 +160,10 @@ class _Check:
 
     def _assumptions(self, rule: AnyRule, hypotheses: Cond, goal: Cond) -> tuple[str, ...]:
         """Ids of the table, and the user's own texts, that stand behind a verdict."""
-        _, _, names = split_by_relevance(hypotheses, names_of(goal))
+        seeds = names_of(goal)
+        if not seeds:
+            return rule.assumptions
+        _, _, names = split_by_relevance(hypotheses, seeds)
         kinds = {self.program.symbols.kinds.get(n) for n in names}
         found = dict.fromkeys(rule.assumptions)
         found.update(dict.fromkeys(a for k, a in _SYMBOL_ASSUMPTIONS.items() if k in kinds))

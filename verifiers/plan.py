@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pypto_verified.index import Cond, any_of
 from pypto_verified.index.cond import TRUE, CondLike
 from verifiers.access import TileUse
-from verifiers.access.overlap import disjoint, inside_root, place, same_bytes, touched, trails
+from verifiers.access.overlap import disjoint, inside_root, is_copy, place, same_bytes, touched, trails
 from verifiers.access.program import Reserved
 from verifiers.liveness import Clobber, Read, flow_of
 from verifiers.rule import LEGALITY, SAFETY, Rule, Witness, both
@@ -203,15 +203,9 @@ def _pairs(context: Context) -> Iterator[PairSite]:
                         for b in step.tiles(written):
                             if a.type.loc is b.type.loc:
                                 label = f"{site.label} {a.name} and {b.name}"
-                                exact = group in row.inplace or _plain_copy(step.op.name, a, b)
+                                exact = group in row.inplace or is_copy(step, a, b)
                                 yield PairSite(
                                     context, step.op, step.path, label, touched(step, a), touched(step, b), exact)
-
-
-def _plain_copy(op: str, a: TileUse, b: TileUse) -> bool:
-    """A move onto itself, same layout, changes nothing."""
-    one_layout = (a.type.blayout, a.type.slayout, a.type.fractal) == (b.type.blayout, b.type.slayout, b.type.fractal)
-    return op in ("pto.tmov", "pto.textract", "pto.tinsert") and a.type.dtype == b.type.dtype and one_layout
 
 
 def _safe(s: PairSite, exact: bool) -> Cond:

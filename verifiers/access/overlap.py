@@ -35,6 +35,20 @@ def touched(step: Step, tile: TileUse) -> TileUse:
     return replace(tile, how="subview", type=part, rect=rect, row=row, col=col, parent=tile)
 
 
+_COPIES = frozenset({"pto.tmov", "pto.textract", "pto.tinsert"})
+
+
+def is_copy(step: Step, a: TileUse, b: TileUse) -> bool:
+    """Whether the op copies `a` to `b` element by element without a change of type or layout."""
+    one_layout = (a.type.blayout, a.type.slayout, a.type.fractal) == (b.type.blayout, b.type.slayout, b.type.fractal)
+    return step.op.name in _COPIES and a.type.dtype == b.type.dtype and one_layout
+
+
+def is_identity(step: Step, a: TileUse, b: TileUse) -> bool:
+    """Whether the op copies `a` onto itself: it changes no byte."""
+    return is_copy(step, a, b) and same_bytes(touched(step, a), touched(step, b)) is TRUE
+
+
 def comparable(a: Root, b: Root) -> bool:
     """Whether two roots can share bytes as far as the text says: roots without addresses are placed apart."""
     if a is b:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import reduce
+from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
-from pypto_verified.index import Cond, Expr, symbols_of
+from pypto_verified.index import Cond, Expr, holds, symbols_of
 from pypto_verified.index.expr import Atom
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 LIMIT = 1 << 16
 """Points that are worth enumerating; more go to the solver."""
+
+_FEW = 64
+"""Points that are visited one by one: starting numpy costs more."""
 
 _SAFE = 1 << 30
 """Bounds beyond this could overflow 64-bit products."""
@@ -37,9 +41,12 @@ def domain_of(c: Cond) -> dict[str, range] | None:
 def first_point(c: Cond, domain: Mapping[str, range]) -> dict[str, int] | None:
     """The first point, in lexicographic order, at which `c` holds; None if it holds nowhere. Points without a value
     (division by zero) count as not holding."""
+    names = list(domain)
+    if prod(len(r) for r in domain.values()) <= _FEW:
+        points = (dict(zip(names, p, strict=True)) for p in product(*(domain[n] for n in names)))
+        return next((p for p in points if _holds_at(c, p)), None)
     import numpy as np
 
-    names = list(domain)
     axes = {}
     for k, n in enumerate(names):
         values = np.arange(domain[n].start, domain[n].stop, dtype=np.int64)
@@ -51,6 +58,13 @@ def first_point(c: Cond, domain: Mapping[str, range]) -> dict[str, int] | None:
         return None
     point = np.unravel_index(int(where[0]), shape)
     return {n: domain[n][int(i)] for n, i in zip(names, point, strict=True)}
+
+
+def _holds_at(c: Cond, point: Mapping[str, int]) -> bool:
+    try:
+        return holds(c, point)
+    except ZeroDivisionError:
+        return False
 
 
 def _condition(c: Cond, axes: Mapping[str, Ints]) -> tuple[Bools, Bools]:
