@@ -2,12 +2,12 @@
 
 Words, separated by blanks; anything that is not in this list is a literal token:
 
-    $x      the operands of group x            :x,y    the one written type that the groups x and y have
-    #a      the value of attribute a           {}      the remaining attributes, may be absent
-    @       the result type(s); @ptr: one pointer   {=}     the same, must be present, integers without a type
-    =>i64   a result of that type, not written (=)     `(group = %x : T, ...)` in any order
-    =>:x    a result of x's type, not written  <? ... ?>   present only if its operands or attributes are
-    $x~     a variadic group that leaves the last operand of the list to the next word
+    $x      the operands of group x             :x,y   the one written type that the groups x and y have
+    $x~     the same, without the last one      @      the result types; @ptr: one pointer
+    #a      the value of attribute a            =>i64  a result of that type, not written
+    {}      the other attributes, if any        =>:x   a result of x's type, not written
+    {=}     the same, always, untyped integers  (=)    `(group = %x : T, ...)` in any order
+    <? ?>   a part that is present only if its operands or attributes are
     |       between two spellings of one op; the first one that fits is taken
 """
 

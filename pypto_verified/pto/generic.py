@@ -11,7 +11,7 @@ from pypto_verified.pto.spec import Operand, OpRow
 from pypto_verified.pto.types import Type
 
 _SEGMENTS = "operandSegmentSizes"
-_READABLE = frozenset({"dps", "dps_in"})
+_DESTINATION_STYLE = frozenset({"dps", "dps_in"})
 
 # Ops whose definition lists its operands in another order than the row's.
 _ORDER = {
@@ -36,41 +36,53 @@ _ORDER = {
 def read_generic(scope: Scope, row: OpRow) -> Parts:
     """Read what follows the quoted name. Regions and successors in this form are NotModelled."""
     cursor = scope.cursor
-    cursor.expect("(")
-    start = cursor.pos
-    values: list[Value] = []
-    while not cursor.accept(")"):
-        if values:
-            cursor.expect(",")
-        values.append(scope.operand())
+    name_at = cursor.pos - 1
+    values = _operands(scope)
+    start = name_at + 2
     if cursor.next == "[":
         cursor.not_modelled("successors of an op")
     parts = Parts()
-    segments: dict[str, AttrValue] = {}
+    kinds = row.attrs | {_SEGMENTS: "segments"}
     if cursor.accept("<"):
-        read_dict(cursor, row.attrs | {_SEGMENTS: "segments"}, parts.attrs)
+        read_dict(cursor, kinds, parts.attrs)
         cursor.expect(">")
     if cursor.next == "(":
         cursor.not_modelled("regions in the generic form of an op")
     if cursor.next == "{":
-        read_dict(cursor, row.attrs | {_SEGMENTS: "segments"}, parts.attrs)
-    if _SEGMENTS in parts.attrs:
-        segments[_SEGMENTS] = parts.attrs.pop(_SEGMENTS)
+        read_dict(cursor, kinds, parts.attrs)
+    segments = parts.attrs.pop(_SEGMENTS, None)
     cursor.expect(":")
     for value, written in zip(values, _types(scope, len(values)), strict=True):
         scope.check_type(value, written)
     cursor.expect("->")
     parts.results = _result_types(scope)
-    groups = _groups(row)
-    if row.form not in _READABLE and " " not in row.form and row.form != "{}":
-        cursor.not_modelled(f"the generic form of {row.name}", start - 2)
-    if _SEGMENTS in segments:
-        _by_segments(scope, row, groups, values, segments[_SEGMENTS], parts, start)
+    if segments is None:
+        assign(scope, row, _groups(row), values, parts, start)
     else:
-        assign(scope, row, groups, values, parts, start)
-    if row.form not in _READABLE and choose(row, parts.args.keys() | parts.attrs.keys(), parts.args.keys()) is None:
-        cursor.fail(f"{row.name} lacks operands or attributes that its own spelling needs", start - 2)
+        _by_segments(scope, row, _groups(row), values, segments, parts, start)
+    _check_spelling(scope, row, parts, name_at)
     return parts
+
+
+def _operands(scope: Scope) -> list[Value]:
+    cursor = scope.cursor
+    cursor.expect("(")
+    values: list[Value] = []
+    while not cursor.accept(")"):
+        if values:
+            cursor.expect(",")
+        values.append(scope.operand())
+    return values
+
+
+def _check_spelling(scope: Scope, row: OpRow, parts: Parts, name_at: int) -> None:
+    """What the generic form says must be sayable in the op's own spelling."""
+    if row.form in _DESTINATION_STYLE:
+        return
+    if row.form != "{}" and " " not in row.form:
+        scope.cursor.not_modelled(f"the generic form of {row.name}", name_at)
+    if choose(row, parts.args.keys() | parts.attrs.keys(), parts.args.keys()) is None:
+        scope.cursor.fail(f"{row.name} lacks operands or attributes that its own spelling needs", name_at)
 
 
 def _groups(row: OpRow) -> tuple[Operand, ...]:

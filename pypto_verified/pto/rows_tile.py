@@ -53,6 +53,11 @@ def _fillpad_pipe(op: Op, target: str) -> str:
     return "MTE1" if loc_of(op, "dst") is Space.MAT else "V"
 
 
+def _ramp_pipe(op: Op, target: str) -> str:
+    """The scratch form is a vector program (PTOAS#735); the other one is scalar."""
+    return "V" if "tmp" in op.args else "S"
+
+
 def _gather_gm_pipe(op: Op, target: str) -> str:
     return "MTE2" if loc_of(op, "dst") is Space.MAT or target == "a2a3" else "V"
 
@@ -211,7 +216,7 @@ _TQUANT = (
 )
 
 _OTHER = (
-    row("pto.tci", "start:s ~tmp?", "dst", pipe="S", attrs={"descending": "bool"}),
+    row("pto.tci", "start:s ~tmp?", "dst", pipe=_ramp_pipe, attrs={"descending": "bool"}),
     row("pto.ttri", "diagonal:s", "dst", form="dps_in", attrs={"upperOrLower": "int"}),
     row("pto.trandom", "key0:s key1:s counter0:s counter1:s counter2:s counter3:s", "dst", form="dps_in",
         modelled=False, attrs={"rounds": "int"}),

@@ -106,6 +106,26 @@ def test_sections_and_the_generic_form() -> None:
     assert {name: values[0].name for name, values in add.args.items()} == {"src0": "t", "src1": "t", "dst": "t"}
 
 
+V = "!pto.partition_tensor_view<8x16xf32>"
+SCALE = "!pto.tile_buf<scaling, 1x16xf32>"
+
+
+@pytest.mark.parametrize(("generic", "own"), [
+    (f'"pto.tload"(%v, %t) : ({V}, {TILE}) -> ()', f"pto.tload ins(%v : {V}) outs(%t : {TILE})"),
+    (f'"pto.tsetval"(%t, %n, %f) : ({TILE}, index, f32) -> ()',
+     f"pto.tsetval ins(%n, %f : index, f32) outs(%t : {TILE})"),
+    (f'"pto.tmov"(%t, %t, %s) <{{operandSegmentSizes = array<i32: 1, 1, 1, 0>}}> : ({TILE}, {TILE}, {SCALE}) -> ()',
+     f"pto.tmov ins(%t : {TILE}, %s : {SCALE}) outs(%t : {TILE})"),
+    ('%x = "pto.get_block_idx"() : () -> i64', "%x = pto.get_block_idx"),
+    ('%x = "arith.addi"(%n, %n) : (index, index) -> index', "%x = arith.addi %n, %n : index"),
+    (f'"pto.tcvt"(%t, %t) {{rmode = #pto<round_mode RINT>}} : ({TILE}, {TILE}) -> ()',
+     f"pto.tcvt ins(%t {{rmode = #pto<round_mode RINT>}} : {TILE}) outs(%t : {TILE})"),
+])
+def test_the_generic_form_says_the_same(generic: str, own: str) -> None:
+    args = f"%t: {TILE}, %v: {V}, %s: {SCALE}, %n: index, %f: f32"
+    assert read(body(generic, args=args)) == read(body(own, args=args))
+
+
 def test_pipes_have_typed_clauses() -> None:
     found = {op.name: op for op in ops(read(PIPES))}
     init = found["pto.aic_initialize_pipe"]
