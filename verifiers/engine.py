@@ -156,7 +156,7 @@ class _Check:
             self.result.findings.append(self._explain(rule, site, decision, hypotheses, goal))
 
     def _consistent(self) -> bool:
-        return self.ladder.satisfiable(self.background, self.dims).verdict is Verdict.PROVED
+        return self.ladder.satisfiable(self.background).verdict is Verdict.PROVED
 
     def _assumptions(self, rule: AnyRule, hypotheses: Cond, goal: Cond) -> tuple[str, ...]:
         """Ids of the table, and the user's own texts, that stand behind a verdict."""

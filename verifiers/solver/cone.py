@@ -26,6 +26,22 @@ def conjuncts(c: Cond) -> tuple[Cond, ...]:
     return () if c.kind == "true" else (c,)
 
 
+def components(c: Cond) -> list[Cond]:
+    """Conjunctions that share no symbol, whose conjunction `c` is: each can be decided, and remembered, alone."""
+    groups: list[tuple[set[str], list[Cond]]] = []
+    for part in conjuncts(c):
+        names, members = set(names_of(part)), [part]
+        apart: list[tuple[set[str], list[Cond]]] = []
+        for other_names, others in groups:
+            if names & other_names:
+                names |= other_names
+                members = others + members
+            else:
+                apart.append((other_names, others))
+        groups = [*apart, (names, members)]
+    return [all_of(members) for _, members in groups]
+
+
 def split_by_relevance(hypotheses: Cond, seeds: frozenset[str]) -> tuple[Cond, Cond, frozenset[str]]:
     """(relevant conjuncts, the others, all names of the relevant part and of `seeds`)."""
     pending = [(part, names_of(part)) for part in conjuncts(hypotheses)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from pypto_verified.index import Cond, holds, implies, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.report.model import Verdict
-from verifiers.solver.cone import booleans_of, conjuncts, names_of, split_by_relevance
+from verifiers.solver.cone import booleans_of, components, conjuncts, names_of, split_by_relevance
 from verifiers.solver.enumeration import domain_of, first_point
 
 if TYPE_CHECKING:
@@ -65,18 +65,19 @@ class Ladder:
         return found
 
     def _decide(self, query: Query) -> Decision:
-        reach = self.satisfiable(query.hypotheses, query.dims)
+        reach = self.satisfiable(query.hypotheses)
         if reach.verdict is not Verdict.PROVED:
             return reach
         if query.goal is TRUE or query.goal in conjuncts(query.hypotheses):
             return Decision(Verdict.PROVED, "normal-form")
         relevant, rest, names = split_by_relevance(query.hypotheses, names_of(query.goal))
-        failing = self._model(relevant & ~query.goal, query.dims)
+        shown = (*query.dims, *(n for n in sorted(symbols_of(query.goal)) if n not in query.dims))
+        failing = self._model(relevant & ~query.goal, shown, query.dims)
         if failing.verdict is Verdict.UNKNOWN:
             return failing
         if failing.verdict is Verdict.VACUOUS:
             return Decision(Verdict.PROVED, failing.decider)
-        others = self._model(rest, query.dims)
+        others = self.satisfiable(rest)
         model, bools = {**others.model, **failing.model}, {**others.bools, **failing.bools}
         if not _fails_at(relevant, query.goal, failing):
             return Decision(Verdict.UNKNOWN, failing.decider, why="the solver's model does not evaluate to a failure")
@@ -98,18 +99,24 @@ class Ladder:
         why = "" if safe == "sat" else "whether a caller can avoid it is beyond the solver's budget"
         return Decision(Verdict.UNKNOWN, "z3", failing.model, failing.bools, needs_condition=True, why=why)
 
-    def satisfiable(self, c: Cond, small: tuple[str, ...] = ()) -> Decision:
+    def satisfiable(self, c: Cond) -> Decision:
         """PROVED with a model, VACUOUS, or UNKNOWN."""
-        found = self._satisfiable.get(c)
-        if found is None:
-            found = _guess(c) or self._model(c, small)
-            if found.verdict is Verdict.REFUTED:
-                found = Decision(Verdict.PROVED, found.decider, found.model, found.bools)
-            self._satisfiable[c] = found
-        return found
+        model: dict[str, int] = {}
+        bools: dict[str, bool] = {}
+        for part in components(c):
+            found = self._satisfiable.get(part)
+            if found is None:
+                found = _guess(part) or self._model(part)
+                self._satisfiable[part] = found
+            if found.verdict in (Verdict.VACUOUS, Verdict.UNKNOWN):
+                return found
+            model |= found.model
+            bools |= found.bools
+        return Decision(Verdict.PROVED, "normal-form" if c is TRUE else "z3", model, bools)
 
-    def _model(self, c: Cond, small: tuple[str, ...]) -> Decision:
-        """REFUTED with a model of `c`, VACUOUS when there is none, or UNKNOWN."""
+    def _model(self, c: Cond, small: tuple[str, ...] = (), sizes: tuple[str, ...] = ()) -> Decision:
+        """REFUTED with a model of `c`, VACUOUS when there is none, or UNKNOWN. The values of `small` are minimised, in
+        that order, with `sizes` positive if they can be."""
         if c is FALSE:
             return Decision(Verdict.VACUOUS, "normal-form")
         if c is TRUE:
@@ -121,9 +128,7 @@ class Ladder:
                 if point is None:
                     return Decision(Verdict.VACUOUS, "enumeration")
                 return Decision(Verdict.REFUTED, "enumeration", point)
-        shown = symbols_of(c)
-        order = [n for n in small if n in shown] + sorted(n for n in shown if n not in small)
-        answer = self.smt.solve(c, order, small)
+        answer = self.smt.solve(c, small, sizes)
         if answer.status == "unknown":
             return Decision(Verdict.UNKNOWN, "z3", why="solver budget")
         if answer.status == "unsat":
@@ -132,7 +137,7 @@ class Ladder:
 
     def entails(self, hypotheses: Cond, goal: Cond) -> bool:
         """Whether the implication is proved; reachability is not asked."""
-        return self._model(~implies(hypotheses, goal), ()).verdict is Verdict.VACUOUS
+        return self._model(~implies(hypotheses, goal)).verdict is Verdict.VACUOUS
 
 
 def _guess(c: Cond) -> Decision | None:
