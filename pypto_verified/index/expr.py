@@ -120,6 +120,9 @@ class Expr:
     def __rmod__(self, other: IntLike) -> Expr:
         return _mod(as_expr(other), self)
 
+    def __divmod__(self, other: IntLike) -> tuple[Expr, Expr]:
+        return self // other, self % other
+
     def __le__(self, other: IntLike) -> Cond:
         return _nonneg(as_expr(other) - self)
 

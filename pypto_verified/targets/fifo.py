@@ -1,0 +1,82 @@
+"""The credits of a cross-core pipe: when its producer waits for a free slot, when its consumer gives some back.
+
+`slots` is the pipe's slot count, a number; tile indices count from 0 at each end and may be index expressions. Credits
+and data are counting flags. Source: PTO-ISA npu/a2a3 and npu/a5 TPush.hpp, class TPipe.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pypto_verified.index import Expr, IntLike, maximum
+from pypto_verified.index.cond import CondLike
+
+
+def period(slots: int) -> int:
+    """Tiles that one credit stands for."""
+    return slots if slots <= 2 else slots // 2
+
+
+def waits(slots: int, tile: IntLike) -> CondLike:
+    """Whether the producer takes a credit before it writes this tile."""
+    due = tile % period(slots) == 0
+    late = tile >= slots
+    return due & late
+
+
+def posts(slots: int, tile: IntLike) -> CondLike:
+    """Whether the consumer posts a credit after it has read this tile."""
+    return (tile + 1) % period(slots) == 0
+
+
+def first_wait(slots: int) -> int:
+    """The first tile that the producer waits for: the first multiple of the period from `slots` on."""
+    return -(-slots // period(slots)) * period(slots)
+
+
+def waited(slots: int, tiles: IntLike) -> Expr:
+    """Credits taken before the first `tiles` tiles."""
+    every = period(slots)
+    return maximum((tiles + every - 1) // every - first_wait(slots) // every, 0)
+
+
+def posted(slots: int, tiles: IntLike) -> IntLike:
+    """Credits posted after the first `tiles` tiles."""
+    return tiles // period(slots)
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A target's way to begin and end a pipe. `primed`: it posts one period of credits when it is made, although the
+    producer does not wait for its first slots either, and takes as many at its end; else it takes what is left."""
+
+    target: str
+    primed: bool
+
+    def initial(self, slots: int) -> int:
+        """Credits posted when the pipe is made."""
+        return period(slots) if self.primed else 0
+
+    def credits(self, slots: int, written: IntLike, read: IntLike) -> Expr:
+        """Credits in the flag when the producer may write the last of `written` tiles and the consumer has read `read`.
+        Negative: the producer still waits."""
+        return self.initial(slots) + posted(slots, read) - waited(slots, written)
+
+    def drained(self, slots: int, tiles: IntLike) -> IntLike:
+        """Credits taken when the pipe ends after `tiles` tiles."""
+        every = period(slots)
+        if self.primed:
+            return every
+        last_wait = (tiles - 1) // every * every
+        return posted(slots, tiles) - maximum((last_wait - first_wait(slots)) // every + 1, 0)
+
+    def outstanding(self, slots: int) -> int:
+        """Most tiles that are written and not yet read: theorem FIFO-OUTSTANDING."""
+        return first_wait(slots) + self.initial(slots) * period(slots)
+
+    def safe(self, slots: int) -> bool:
+        """Whether the producer never writes a slot that the consumer has not read: theorem FIFO-OVERRUN."""
+        return self.outstanding(slots) <= slots
+
+
+LEDGERS = {"a2a3": Ledger("a2a3", primed=False), "a5": Ledger("a5", primed=True)}

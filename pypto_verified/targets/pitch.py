@@ -1,0 +1,86 @@
+"""Rows between two column blocks of an accumulator: what the matrix unit writes and what each reader expects.
+
+All pitches count rows (of 16 elements). The functions run on numbers and on index expressions alike; where a choice
+depends on a comparison, it must be decided by their ranges. Sources: PTO-ISA TMatmul.hpp, TStore.hpp, TMov.hpp,
+TExtract.hpp, TInsert.hpp of npu/a2a3 and npu/a5.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pypto_verified.index import IntLike
+from pypto_verified.index.cond import CondLike
+from pypto_verified.layouts import Compact, Space
+
+FRACTAL_ROWS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How an op that reads an accumulator finds its pitch. `rule` is 'compact' (the physical rows, or with Compact
+    NORMAL the valid rows rounded up), 'physical' (the physical rows), 'valid' (the valid rows rounded up) or 'move'
+    (the same, but the physical rows where the type itself says that fewer are valid). Into a boxed destination 'valid'
+    and 'move' take the physical rows."""
+
+    op: str
+    dst: Space
+    target: str
+    rule: str
+
+
+READERS = (
+    Reader("pto.tstore", Space.GM, "a2a3", "compact"),
+    Reader("pto.tstore", Space.GM, "a5", "compact"),
+    Reader("pto.tmov", Space.MAT, "a2a3", "physical"),
+    Reader("pto.tmov", Space.MAT, "a5", "move"),
+    Reader("pto.tmov", Space.VEC, "a5", "move"),
+    Reader("pto.textract", Space.MAT, "a2a3", "physical"),
+    Reader("pto.textract", Space.MAT, "a5", "physical"),
+    Reader("pto.textract", Space.VEC, "a5", "compact"),
+    Reader("pto.tinsert", Space.MAT, "a2a3", "physical"),
+    Reader("pto.tinsert", Space.MAT, "a5", "physical"),
+    Reader("pto.tinsert", Space.VEC, "a5", "valid"),
+    Reader("pto.tpush_to_aiv", Space.GM, "a2a3", "compact"),
+    Reader("pto.tpush_to_aiv", Space.VEC, "a5", "move"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulator:
+    """An accumulator as a reader sees it. `static`: its valid rows stand in the type."""
+
+    rows: IntLike
+    valid_rows: IntLike
+    compact: Compact
+    static: bool
+
+
+def whole_fractals(rows: IntLike) -> IntLike:
+    """`rows` rounded up to whole fractals."""
+    return (rows + FRACTAL_ROWS - 1) // FRACTAL_ROWS * FRACTAL_ROWS
+
+
+def written_pitch(m: IntLike) -> IntLike:
+    """The pitch of a product of `m` valid rows: the matrix unit is told extents only, so it writes densely."""
+    return whole_fractals(m)
+
+
+def dense(reader: Reader, acc: Accumulator, boxed: bool) -> bool:
+    """Whether `reader` takes the pitch from the valid rows; `boxed`: into a destination of fractal boxes."""
+    if reader.rule == "compact":
+        return acc.compact is Compact.NORMAL
+    if reader.rule == "physical" or boxed:
+        return False
+    return reader.rule == "valid" or not (acc.static and bool(acc.valid_rows < acc.rows))
+
+
+def read_pitch(reader: Reader, acc: Accumulator, boxed: bool) -> IntLike:
+    """The pitch at which `reader` reads `acc`."""
+    return whole_fractals(acc.valid_rows) if dense(reader, acc, boxed) else acc.rows
+
+
+def acc_compact_valid(rows: IntLike, valid_rows: IntLike, dense: bool) -> CondLike:
+    """AccCompactValid: the reader takes the pitch from the valid rows (for the readers that heed it, the accumulator is
+    compact), or the valid rows reach into the last fractal, so that both pitches are the physical rows."""
+    return True if dense else valid_rows > rows - FRACTAL_ROWS
