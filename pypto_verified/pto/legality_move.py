@@ -146,6 +146,10 @@ ROWS: tuple[Legal, ...] = (
     Legal("MOVE-SHAPE", "pto.tmov", "src dst", "a move on a2a3 keeps the shape", targets=A3,
           when=lambda s, a, b: a.loc is not _MAT, holds=lambda s, a, b: same_shape(a, b),
           found=lambda s, a, b: spelled(a, b)),
+    Legal("MOVE-PITCH", "pto.tmov", "src dst", "a move on a2a3 keeps the row pitch, also of the tiles behind views",
+          targets=A3, holds=lambda s, a, b: a.cols != b.cols or _pitch(s, "src") == _pitch(s, "dst"),
+          found=lambda s, a, b: f"{_pitch(s, 'src')} and {_pitch(s, 'dst')} columns",
+          help="extract or insert the window instead", source="PTOAS verifier, after views are resolved"),
     Legal("MOVE-MODE", "pto.tmov", "src dst", "accToVecMode is for moves from acc to vec",
           when=lambda s, a, b: s.attr("accToVecMode") is not None, holds=lambda s, a, b: (a.loc, b.loc) == (_ACC, _VEC),
           found=lambda s, a, b: _pair(a, b)),
@@ -234,6 +238,16 @@ ROWS: tuple[Legal, ...] = (
           holds=lambda s, a, b: b.pad is not Pad.NULL or s.attr("padValue") is not None,
           found=lambda s, a, b: f"pad is null, the valid shape is {extents(a)}"),
 )
+
+
+def _pitch(s: Site, name: str) -> int:
+    """Columns of the tile that an operand is, or is a view of."""
+    value = s.op.arg(name)
+    producer = s.context.producers.get(value)
+    while producer is not None and producer.name == "pto.subview":
+        value = producer.arg("source")
+        producer = s.context.producers.get(value)
+    return value.type.cols if isinstance(value.type, TileBufType) else 0
 
 
 def _scaled(s: Site) -> bool:

@@ -112,6 +112,8 @@ MOVE = (
     unary("MOVE-PAIR", f"mat, 16x16xf16, {NZ}", f"[[left|acc]], 16x16xf16, {ZZ}", op="tmov"),
     unary("MOVE-SHAPE-MAT", f"mat, 16x[[16|32]]xf16, {NZ}", LEFT, op="tmov"),
     unary("MOVE-SHAPE", A, "vec, [[8|4]]x16xf32", op="tmov"),
+    raw("MOVE-PITCH", "%s = pto.subview %t[%c0, %c0] sizes [4, 16] : @t;\n"
+        "    pto.tmov ins(%a : @a;) outs(%s : @a;)", t="vec, 8x[[16|32]]xf32", a="vec, 4x16xf32"),
     dps("MOVE-MODE", "tmov", [ACC], [f"[[vec|mat]], 16x16xf32, {NZ}"],
         "{accToVecMode = #pto.acc_to_vec_mode<single_mode_vec0>}"),
     unary("MOVE-FRACTAL", ACC, f"mat, 16x16xf16, {NZ}, fractal=[[512|1024]]", op="tmov"),
