@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pypto_verified.pto.module import Func
-from pypto_verified.simulator.errors import SimError, StepLimitError, UninitialisedError
+from pypto_verified.simulator.errors import StepLimitError
 from pypto_verified.simulator.replay import Difference, replay, replay_layout, replay_overlap
-from pypto_verified.simulator.run import MAX_STEPS
+from pypto_verified.simulator.run import MAX_STEPS, Outcome
 from pypto_verified.targets import Target
 
 OBSERVED_AS: dict[str, tuple[str, ...]] = {
@@ -42,19 +42,20 @@ def confirm(
         found = replay_layout(func, witness, target, seed, max_steps=max_steps)
     if found is not None:
         return f"confirmed: wrong result: {found}"
-    outcome = replay(func, witness, target, seed, max_steps=max_steps)
-    return judged(rule, outcome.errors, outcome.suspicions, line)
+    return judged(rule, replay(func, witness, target, seed, max_steps=max_steps), line)
 
 
-def judged(rule: str, errors: list[SimError], suspicions: list[SimError], line: int = 0) -> str:
-    """What the faults of a run say about a refutation of `rule`; the words are those of `confirm`."""
+def judged(rule: str, outcome: Outcome, line: int = 0) -> str:
+    """What a replay says about a refutation of `rule`; the words are those of `confirm`."""
     kinds = next((k for prefix, k in OBSERVED_AS.items() if rule.startswith(prefix)), ())
-    seen = [e for e in (*errors, *suspicions) if e.kind in kinds]
+    seen = [e for e in (*outcome.errors, *outcome.suspicions) if e.kind in kinds]
     here = [e for e in seen if line in (0, e.line, e.location.line)]
     if here or (seen and not rule.startswith(AT_THEIR_OP)):
         shown = (here or seen)[0]
         return f"confirmed: {shown.kind}: {shown}"
-    if errors and not isinstance(errors[-1], UninitialisedError):
-        reason = "the step limit is reached" if isinstance(errors[-1], StepLimitError) else str(errors[-1])
-        return f"not run: the run stops before: {reason}"
+    if outcome.stopped:
+        last = outcome.errors[-1]
+        return f"not run: the run stops before: {'step limit' if isinstance(last, StepLimitError) else last}"
+    if line and line not in outcome.visited:
+        return "not run: the inputs of this run do not lead there"
     return "not observed: the run ended without such a fault"

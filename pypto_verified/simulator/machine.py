@@ -20,7 +20,8 @@ Trace: TypeAlias = Callable[[Op, list[Access]], None]
 class Machine:
     """The core that a program runs on, reused from run to run.
 
-    `suspicions` are reads of bytes that hold no defined value, whether or not they reach a result.
+    Replaying, it skips a transfer that leaves its tensor and goes on; `suspicions` are then the reads of bytes that
+    hold no defined value, whether or not they reach a result, and `visited` the lines of the ops that ran.
     `extra` are bytes behind each space's capacity, for allocations that have no planned address. `errors` collects
     faults that did not stop the run; `block` and `lane` are (index, count) of the launch. `declared`: an imaginary
     machine that addresses every operand as its type says and converts what it moves; a program that is right gives the
@@ -44,16 +45,19 @@ class Machine:
         self.trace: Trace | None = None
         self.log: list[Access] = []
         self.suspicions: list[SimError] = []
+        self.visited: set[int] = set()
+        self.replaying = False
         self.watched = False
 
-    def start(self, block: tuple[int, int], lane: tuple[int, int], trace: Trace | None, suspect: bool) -> None:
-        """Forget everything: nothing is initialised, no errors. `suspect`: note reads of bytes without a value."""
-        self.errors, self.suspicions = [], []
+    def start(self, block: tuple[int, int], lane: tuple[int, int], trace: Trace | None, replaying: bool) -> None:
+        """Forget everything: nothing is initialised, no errors."""
+        self.errors, self.suspicions, self.visited = [], [], set()
+        self.replaying = replaying
         for memory in self.memories.values():
             memory.reset()
             memory.log = self.log if trace is not None else None
-            memory.suspicions = self.suspicions if suspect else None
-        self.watched = trace is not None or suspect
+            memory.suspicions = self.suspicions if replaying else None
+        self.watched = trace is not None or replaying
         self.pipes.clear()
         if self.lone:
             self.random = np.random.default_rng(0)
@@ -64,6 +68,7 @@ class Machine:
         """After an op: hand its accesses to the trace, and its name to what was noted."""
         for suspicion in self.suspicions:
             suspicion.at(op)
+        self.visited.update((op.line, op.loc.line))
         if self.trace is not None and self.log:
             self.trace(op, list(self.log))
         self.log.clear()

@@ -11,7 +11,7 @@ from pypto_verified.pto.module import Block, EnumAttr, Func, Op, Value
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.spec import Phase
 from pypto_verified.pto.types import MultiTileBufType, TileBufType
-from pypto_verified.simulator.errors import ShapeError, SimError, StepLimitError, UnmodelledError
+from pypto_verified.simulator.errors import GlobalBoundsError, ShapeError, SimError, StepLimitError, UnmodelledError
 from pypto_verified.simulator.layout import ceil_to
 from pypto_verified.simulator.machine import Machine
 from pypto_verified.simulator.meanings import MEANINGS
@@ -131,6 +131,7 @@ class Program:
         gather = _gatherer(cells)
 
         scratch = self._scratch(op)
+        landing = self._cell(op.arg("dst")) if op.name == "pto.tload" else None
 
         def step(env: Registers) -> None:
             try:
@@ -140,6 +141,13 @@ class Program:
                 for tmp, dst in scratch:
                     if env[tmp].shares(env[dst]):
                         env[dst].clobber()
+            except GlobalBoundsError as error:
+                error.at(op)
+                if not machine.replaying or out:
+                    raise
+                machine.errors.append(error)
+                if landing is not None:
+                    env[landing].writes(env[landing].rows, env[landing].cols).mark()
             except SimError as error:
                 error.at(op)
                 raise

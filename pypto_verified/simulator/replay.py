@@ -72,7 +72,7 @@ def replay(
     try:
         inputs = _inputs(func, scalars, seed)
     except SimError as error:
-        return Outcome({}, [error])
+        return Outcome({}, [error], stopped=True)
     return _once(witness, scalars, inputs, max_steps, compile(func, target, private, declared, lone=True))
 
 
@@ -128,14 +128,20 @@ def _once(
     block = witness.get("block_idx", 0)
     lanes = program.target.lanes_per_cube
     return execute(
-        program, inputs, scalars, max_steps=max_steps, in_place=True, suspect=True,
+        program, inputs, scalars, max_steps=max_steps, in_place=True, replaying=True,
         block=(block, witness.get("block_num", block + 1)), lane=(witness.get("subblock_idx", 0), lanes),
     )
 
 
 def _shape_operands(func: Func) -> set[Value]:
-    ops = func.body.ops if func.body is not None else ()
-    return {v for op in ops if op.name == "pto.make_tensor_view" for v in op.args.get("shape", ())}
+    """Values that an extent of a tensor is computed from."""
+    found: set[Value] = set()
+    for op in reversed(func.body.ops if func.body is not None else ()):
+        if op.name == "pto.make_tensor_view":
+            found.update(op.args.get("shape", ()))
+        elif op.name.startswith("arith.") and op.result in found:
+            found.update(op.operands())
+    return found
 
 
 def _scalar(argument: Value, witness: Mapping[str, int], is_extent: bool) -> Scalar:

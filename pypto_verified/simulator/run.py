@@ -29,12 +29,16 @@ LAUNCH_ARGUMENTS = {"__pypto_spmd_block_idx": 0, "__pypto_spmd_block_num": 1, "_
 
 @dataclass(slots=True)
 class Outcome:
-    """What a run leaves: each pointer argument's contents by name, and the faults in the order they happened. A fault
-    that stops the run is the last. `suspicions`, if asked for: reads of bytes without a defined value."""
+    """What a run leaves: each pointer argument's contents by name, and the faults in the order they happened.
+
+    `stopped`: the last fault ended the run. A replay (see Machine) also gives its suspicions and the lines that ran.
+    """
 
     outputs: dict[str, Array] = field(default_factory=dict)
     errors: list[SimError] = field(default_factory=list)
+    stopped: bool = False
     suspicions: list[SimError] = field(default_factory=list)
+    visited: set[int] = field(default_factory=set)
 
 
 def compile(
@@ -78,19 +82,19 @@ def execute(
     max_steps: int = MAX_STEPS,
     trace: Trace | None = None,
     in_place: bool = False,
-    suspect: bool = False,
+    replaying: bool = False,
 ) -> Outcome:
     """`run` for a compiled program.
 
-    `in_place`: the (contiguous) tensors are themselves read and written. `suspect`: note reads of bytes without a
-    defined value, whether or not they reach a result.
+    `in_place`: the (contiguous) tensors are themselves read and written. `replaying`: see Machine.
     """
     try:
         env, arrays = _bind(program, inputs, scalars, trace, owned=False, in_place=in_place)
     except SimError as error:
-        return Outcome({}, [error])
-    errors = _launch(program, env, block, lane, max_steps, trace, suspect)
-    return Outcome(_outputs(program, arrays), errors, program.machine.suspicions)
+        return Outcome({}, [error], stopped=True)
+    machine = program.machine
+    stopped = _launch(program, env, block, lane, max_steps, trace, replaying)
+    return Outcome(_outputs(program, arrays), machine.errors, stopped, machine.suspicions, machine.visited)
 
 
 def run_grid(
@@ -105,9 +109,11 @@ def run_grid(
     an atomic are a ConflictError."""
     env, arrays = _bind(program, inputs, scalars, None, owned=True)
     errors: list[SimError] = []
+    stopped = False
     for index in range(blocks):
-        errors += _launch(program, env, (index, blocks), (0, 1), max_steps, None)
-    return Outcome(_outputs(program, arrays), errors)
+        stopped |= _launch(program, env, (index, blocks), (0, 1), max_steps, None)
+        errors += program.machine.errors
+    return Outcome(_outputs(program, arrays), errors, stopped)
 
 
 def _argument(given: Given[T], name: str, position: int) -> T:
@@ -152,9 +158,10 @@ def _bind(
 
 def _launch(
     program: Program, env: Registers, block: tuple[int, int], lane: tuple[int, int], max_steps: int,
-    trace: Trace | None, suspect: bool = False,
-) -> list[SimError]:
-    program.machine.start(block, lane, trace, suspect)
+    trace: Trace | None, replaying: bool = False,
+) -> bool:
+    """Run the program; whether a fault stopped it."""
+    program.machine.start(block, lane, trace, replaying)
     program.budget = max_steps
     for argument, cell in zip(program.func.args, program.arguments, strict=True):
         if argument.name in LAUNCH_ARGUMENTS:
@@ -165,7 +172,8 @@ def _launch(
                 step(env)
         except SimError as error:
             program.machine.errors.append(error)
-    return program.machine.errors
+            return True
+    return False
 
 
 def _outputs(program: Program, arrays: dict[str, Array]) -> dict[str, Array]:

@@ -251,8 +251,20 @@ def test_a_bounds_witness_replays() -> None:
     assert "row 60 of 60" in seen
     assert confirm(k.func, "BOUND-UPPER", {"m": 64}, A2A3).startswith("not observed")
     # a fault of another kind, or at another line, confirms nothing
-    assert confirm(k.func, "INIT-READ", {"m": 60}, A2A3).startswith("not run: the run stops before")
-    assert confirm(k.func, "BOUND-UPPER", {"m": 60}, A2A3, line=1).startswith("not run: the run stops before")
+    assert confirm(k.func, "INIT-READ", {"m": 60}, A2A3).startswith("not observed")
+    assert confirm(k.func, "BOUND-UPPER", {"m": 60}, A2A3, line=1).startswith("not run: the inputs of this run")
+
+
+def test_a_replay_goes_on_to_the_fault_that_is_meant() -> None:
+    k = Kernel({"m": "index", "n": "index"})
+    a, b = (k.tensor(t, "f32", f"%{d}", 8, (48, 0, 16, 8)) for t, d in (("a", "m"), ("b", "n")))
+    k.load(a, k.tile("x", "f32", 16, 8))
+    k.load(b, k.tile("y", "f32", 16, 8))
+    first, second = (e.line for e in replay(k.func, {"m": 60, "n": 61}, A2A3).errors)
+    assert "row 60 of 60" in confirm(k.func, "BOUND-UPPER", {"m": 60, "n": 61}, A2A3, line=first)
+    assert "row 61 of 61" in confirm(k.func, "BOUND-UPPER", {"m": 60, "n": 61}, A2A3, line=second)
+    # an extent that the witness leaves open is large enough
+    assert len(replay(k.func, {"m": 60}, A2A3).errors) == 1
 
 
 def test_an_uninitialised_read_replays() -> None:
