@@ -178,7 +178,7 @@ _MOVES = (
     row("extract", "textract", "src indexRow indexCol -"),
     row("concat", "tconcat", "src0 src1"),
     row("transpose", "ttrans", "src - - tmp"),
-    row("sort32", "tsort32", "src idx"),
+    row("sort32", "tsort32", "src idx tmp"),
     row("mrgsort_format1", "tmrgsort", "srcs blockLen", scalar=_int32),
     row("gather", "tgather", "src indices tmp"),
     row("gather_mask", "tgather", "src", attrs=_mask_pattern),
@@ -190,7 +190,7 @@ _MOVES = (
 
 _MAKERS = (
     row("full", "texpands", "- scalar"),
-    row("ci", "tci", "start -", attrs=_flag("descending", "descending")),
+    row("ci", "tci", "start - tmp", attrs=_flag("descending", "descending")),
     row("tri", "ttri", "diagonal - -", attrs=_upper, scalar=_int32),
     row("random", "trandom", "key0 key1 counter0 counter1 counter2 counter3 - -", attrs=_rounds, scalar=_int32),
 )

@@ -72,7 +72,7 @@ def _slot(call: Call) -> dict[str, AttrValue]:
 
 
 def emit_initialize(kernel: Kernel, var: Var | None, call: Call) -> None:
-    """`system.aic/aiv_initialize_pipe(c2v_buf, v2c_buf)`."""
+    """`system.aic/aiv_initialize_pipe(c2v_buf?, v2c_buf?)`; the buffer of a direction that is not used is 0."""
     attrs: dict[str, AttrValue] = {}
     for name in _PIPE_KEYWORDS:
         if isinstance(value := call.kwarg(name), int):
@@ -81,8 +81,9 @@ def emit_initialize(kernel: Kernel, var: Var | None, call: Call) -> None:
     if kernel.ring is not None:
         args["gm_slot_buffer"] = (kernel.ring,)
     with kernel.at_call(call):
-        args["c2v_consumer_buf"] = (kernel.scalar(call.args[0], INT32),)
-        args["v2c_consumer_buf"] = (kernel.scalar(call.args[1], INT32),)
+        for position, name in enumerate(("c2v_consumer_buf", "v2c_consumer_buf")):
+            given = call.args[position] if position < len(call.args) else NO_ARG
+            args[name] = (kernel.scalar(Const(0, INT32) if given == NO_ARG else given, INT32),)
         kernel.emit(f"pto.{call.op.removeprefix('system.')}", args, attrs)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from pypto_verified.errors import InputError, LanguageError, Location, PtoError
+from pypto_verified.errors import InputError, LanguageError, Location, NotModelled, PtoError
 from pypto_verified.ir.stmt import Program
 from pypto_verified.language.collect import Collection, program_of
 from pypto_verified.language.discover import factory_calls
@@ -18,6 +18,7 @@ from pypto_verified.language.imports import kernel_imports, package_of
 from pypto_verified.language.markers import ProgramMark
 from pypto_verified.language.public import public_names
 from pypto_verified.language.sources import SourceFile, SourceTable
+from pypto_verified.language.stubs import is_stub
 
 _LARGEST = 4_000_000
 """Bytes of the largest file that is read."""
@@ -89,14 +90,15 @@ def _run(source: SourceFile, path: Path) -> types.ModuleType:
     except PtoError:
         raise
     except Exception as e:
-        raise _python_error(source, e) from e
+        raise _python_error(source, e, vars(module)) from e
     except SystemExit:
         raise LanguageError("the file exits when it is loaded", Location(source.name)) from None
     return module
 
 
-def _python_error(source: SourceFile, error: Exception) -> LanguageError:
-    """A Python error at the deepest line of the user's file."""
+def _python_error(source: SourceFile, error: Exception, names: Mapping[str, object]) -> PtoError:
+    """A Python error at the deepest line of the user's file; NotModelled where it may come of a stub among the file's
+    `names`, which has no value of its own (names and imports that fail never do)."""
     line, trace = 0, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == source.name:
@@ -104,7 +106,14 @@ def _python_error(source: SourceFile, error: Exception) -> LanguageError:
         trace = trace.tb_next
     text = source.line(line)
     column = len(text) - len(text.lstrip()) + 1 if text else 0
+    place = Location(source.name, line, column)
+    absent = sorted(name for name, value in names.items() if is_stub(value))
+    if absent and not isinstance(error, (NameError, ImportError)):
+        return NotModelled(
+            f"a file that stops with {type(error).__name__}: {error}, maybe for want of {', '.join(absent)}", place,
+            "keep what these modules compute out of the code at module level", text,
+        )
     return LanguageError(
-        f"the file stops with {type(error).__name__}: {error}", Location(source.name, line, column),
+        f"the file stops with {type(error).__name__}: {error}", place,
         "the code at module level must run without a device", text,
     )

@@ -90,6 +90,11 @@ def stub_class(name: str) -> type:
     return _StubMeta(name, (Stub,), {"_is_stub": True})
 
 
+def is_stub(value: object) -> bool:
+    """Whether `value` stands in for something absent."""
+    return isinstance(value, (Stub, StubModule)) or (isinstance(value, type) and bool(value.__dict__.get("_is_stub")))
+
+
 class ParameterSet(tuple[object, ...]):
     """The values of one `pytest.param(...)`."""
 

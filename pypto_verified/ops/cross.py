@@ -113,7 +113,7 @@ _ID = "id:int"
 _FLAG = "set_pipe:pipe! wait_pipe:pipe! event_id:int!"
 _POP = f"shape:shape dtype:dtype split:int=0 lane_stride:int {_ID}"
 _PIPE_KEYWORDS = f"dir_mask:int! slot_size:int! slot_num:int local_slot_num:int {_ID}"
-_BUFFERS = "c2v_consumer_buf:s v2c_consumer_buf:s"
+_BUFFERS = "c2v_consumer_buf:s? v2c_consumer_buf:s?"
 
 OPS: tuple[OpDecl, ...] = (
     op("tile.tpush_to_aiv", "tile", _push, "A > .", keywords=f"split:int! lane_stride:int {_ID}", source=_CROSS),

@@ -9,6 +9,7 @@ Source: PyPTO tile_ops/elementwise.cpp and unary.cpp, PTOAS elementwise verifier
 from __future__ import annotations
 
 from pypto_verified.dtypes import DType
+from pypto_verified.errors import NotModelled
 from pypto_verified.ir.types import TileType, Type
 from pypto_verified.ops.args import Args
 from pypto_verified.ops.decl import OpDecl, Rule, op
@@ -131,10 +132,8 @@ def _cast(a: Args) -> Type:
     a.require(
         source.dtype != target, f"target_type {target} is the tile's own dtype", "remove the cast or name another dtype"
     )
-    a.require(
-        source.dtype.bits >= 8 and target.bits >= 8,
-        f"{source.dtype} to {target}: 4-bit element types change the tile's extents and are not lowered",
-    )
+    if source.dtype.bits < 8 or target.bits < 8:
+        raise NotModelled(f"{a.decl.name} from {source.dtype} to {target}: 4-bit types change a tile's extents")
     return like(a, source, target)
 
 

@@ -148,7 +148,9 @@ OPS: tuple[OpDecl, ...] = (
         "tile.scatter_mask", "dst src", _scatter_mask, "V V > V", keywords="mask_pattern:int!", inplace=0,
         source=_SCATTER,
     ),
-    op("tile.sort32", "src idx", _sort32, "V V > V", noalias="*", source=_SORT),
+    op(
+        "tile.sort32", "src idx tmp?", _sort32, "V V V > V", noalias="*", source=_SORT,
+    ),
     op("tile.mrgsort_format1", "src block_len:s", _merge_runs, "V . > V", noalias="*", source=_SORT),
     # PyPTO's IR puts the scratch tile after however many lists there are; here it has one place.
     op(

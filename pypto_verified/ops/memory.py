@@ -244,8 +244,8 @@ OPS: tuple[OpDecl, ...] = (
         row_major=True, source=_SOURCE,
     ),
     op(
-        "tile.ci", "start:d shape:n", _ci, ". . > V", keywords="dtype:dtype=INT32 descending:bool=false",
-        source=_SOURCE,
+        "tile.ci", "start:d shape:n tmp?", _ci, ". . V > V", keywords="dtype:dtype=INT32 descending:bool=false",
+        noalias="tmp", signature="start shape dtype descending tmp", source=_SOURCE,
     ),
     op(
         "tile.tri", "diagonal:h shape:n valid_shape:n?", _tri, ". . . > V",

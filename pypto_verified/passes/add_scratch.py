@@ -1,20 +1,62 @@
-"""AddScratch: a transpose gets the scratch tile that its instruction works in."""
+"""AddScratch: ops get the scratch tile that their instruction works in, and lose one that the assembler can't take."""
 
 from __future__ import annotations
 
-from pypto_verified.ir.expr import NO_ARG, Call, Const, MakeTuple, Var
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pypto_verified.dtypes import INT16, UINT16, DType
+from pypto_verified.ir.expr import NO_ARG, Attr, Call, Const, MakeTuple, Var
 from pypto_verified.ir.stmt import Assign, Function, Stmt
 from pypto_verified.ir.types import TileType
+from pypto_verified.layouts import Space
 from pypto_verified.ops.build import make_call
 from pypto_verified.ops.registry import lookup
 from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.rewrite import Rewriter
 
+Scratch = tuple[tuple[int, ...], DType, Space]
+
+
+@dataclass(frozen=True, slots=True)
+class ScratchRow:
+    """An op whose optional operand `param` is a scratch; `shape_of(source, result)` is the tile to create."""
+
+    op: str
+    param: str
+    targets: frozenset[str]
+    shape_of: Callable[[TileType | None, TileType], Scratch]
+    source: str
+
+
+def _like_source(source: TileType | None, result: TileType) -> Scratch:
+    chosen = source or result
+    return chosen.shape, chosen.dtype, chosen.space or Space.VEC
+
+
+def _ramp_table(source: TileType | None, result: TileType) -> Scratch:
+    """768 bytes for 32-bit elements, 1792 for 16-bit ones."""
+    size = 1792 if result.dtype in (INT16, UINT16) else 768
+    return (1, size // result.dtype.bytes), result.dtype, Space.VEC
+
+
+_BOTH = frozenset({"a2a3", "a5"})
+ROWS: dict[str, ScratchRow] = {
+    r.op: r for r in (
+        ScratchRow("tile.transpose", "tmp_tile", _BOTH, _like_source, "PTO-ISA TTRANS"),
+        ScratchRow("tile.sort32", "tmp", _BOTH, _like_source, "PTOAS TSort32Op: level3, width not known statically"),
+        ScratchRow("tile.ci", "tmp", frozenset({"a2a3"}), _ramp_table, "PTOAS TCIOp: level3 on a2a3"),
+    )
+}
+
+DROPPED = {"tile.col_sum": "tmp_tile"}
+"""PTOAS takes a binary column sum only with statically typed extents, which allocated tiles never have (CG-08)."""
+
 
 def add_scratch(function: Function, ctx: PassContext) -> Function:
-    """Create a tile of the source's shape, dtype and space for each `tile.transpose` without a scratch operand.
+    """Create the scratch tile of each op in ROWS that has none; take the scratch of those in DROPPED away.
 
-    Requires: SSA, 2-D tiles with spaces. Produces: transposes with scratch.
+    Requires: SSA, 2-D tiles with spaces. Produces: scratch operands as the assembler wants them.
     """
     return _Pass(function, ctx).run()
 
@@ -24,15 +66,35 @@ class _Pass(Rewriter):
         (new,) = super().assign(s)
         assert isinstance(new, Assign), "an assignment stays one"
         call = new.value
-        if not isinstance(call, Call) or call.op != "tile.transpose":
+        if not isinstance(call, Call):
             return (new,)
-        position, source = lookup(call.op).index("tmp_tile"), call.args[0]
+        if call.op in DROPPED:
+            return (self._without(s, new, call),)
+        row = ROWS.get(call.op)
+        if row is None or self.ctx.target.name not in row.targets:
+            return (new,)
+        position = lookup(call.op).index(row.param)
         if len(call.args) > position and call.args[position] != NO_ARG:
             return (new,)
-        assert isinstance(source, Var) and isinstance(source.type, TileType), "a transpose has a tile operand"
-        shape = MakeTuple(tuple(map(Const, source.type.shape)))
-        kwargs = {"dtype": source.type.dtype, "target_memory": source.type.space}
-        scratch = make_call("tile.create", (shape,), kwargs, call.span)
+        return self._with(s, new, call, row, position)
+
+    def _with(self, s: Assign, new: Assign, call: Call, row: ScratchRow, position: int) -> tuple[Stmt, ...]:
+        first = call.args[0]
+        source = first.type if isinstance(first, Var) and isinstance(first.type, TileType) else None
+        assert isinstance(new.var.type, TileType), "an op with a scratch yields a tile"
+        shape, dtype, space = row.shape_of(source, new.var.type)
+        kwargs: dict[str, Attr] = {"dtype": dtype, "target_memory": space}
+        scratch = make_call("tile.create", (MakeTuple(tuple(map(Const, shape))),), kwargs, call.span)
         tmp = Var(self.names.fresh(f"{s.var.name}_tmp"), scratch.type)
-        transposed = make_call(call.op, (*call.args[:position], tmp), dict(call.kwargs), call.span)
-        return (Assign(tmp, scratch, s.span), self.rebuilt(s, transposed, new.var.type))
+        omitted = (NO_ARG,) * (position - len(call.args))
+        args = (*call.args[:position], *omitted, tmp)
+        remade = make_call(call.op, args, dict(call.kwargs), call.span)
+        return (Assign(tmp, scratch, s.span), self.rebuilt(s, remade, new.var.type))
+
+    def _without(self, s: Assign, new: Assign, call: Call) -> Stmt:
+        position = lookup(call.op).index(DROPPED[call.op])
+        if len(call.args) <= position or call.args[position] == NO_ARG:
+            return new
+        assert isinstance(new.var.type, TileType), "a reduction yields a tile"
+        remade = make_call(call.op, call.args[:position], dict(call.kwargs), call.span)
+        return self.rebuilt(s, remade, new.var.type)

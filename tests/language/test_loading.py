@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pypto_verified.dtypes import FP32, INDEX, INT32
-from pypto_verified.errors import InputError, LanguageError
+from pypto_verified.errors import InputError, LanguageError, NotModelled
 from pypto_verified.ir.expr import Call, Var
 from pypto_verified.ir.stmt import Assign, Direction, Function, FunctionKind
 from pypto_verified.ir.types import ScalarType, TensorType, TileType
@@ -152,9 +152,16 @@ def test_the_import_world_is_restored_also_after_an_error() -> None:
     before = set(sys.modules), list(sys.path), list(sys.meta_path)
     load_source(VECTOR_ADD, "kernel.py")
     with pytest.raises(LanguageError):
-        load_source("import torch, pypto.language as pl\nraise ValueError('no')\n", "kernel.py")
+        load_source("import torch, pypto.language as pl\nprint(absent)\n", "kernel.py")
     assert (set(sys.modules), list(sys.path), list(sys.meta_path)) == before
     assert sys.modules["pytest"] is pytest
+
+
+def test_a_failure_on_a_value_of_an_absent_module_is_not_the_authors_mistake() -> None:
+    with pytest.raises(NotModelled, match=r"kernel.py:2:1: not modelled: .*TypeError.* for want of topology"):
+        load_source("import topology\ncores = range(topology.cores)\n" + VECTOR_ADD, "kernel.py")
+    with pytest.raises(LanguageError, match="ZeroDivisionError"):
+        load_source("cores = 1 // 0\n" + VECTOR_ADD, "kernel.py")
 
 
 def test_code_under_main_does_not_run() -> None:

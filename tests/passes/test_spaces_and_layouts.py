@@ -276,3 +276,27 @@ def test_a_transpose_gets_scratch() -> None:
     x, tmp, y = tile(f, "x"), tile(f, "y_tmp"), tile(f, "y")
     assert tmp.shape == (32, 64)
     assert len({t.memref.base for t in (x, tmp, y) if t.memref}) == 3
+
+
+def test_a_ramp_gets_scratch_where_the_assembler_wants_it() -> None:
+    # derivation: PTOAS at level3 on a2a3 wants 768 bytes for 32-bit ramps (192 elements), nothing on a5
+    text = kernel("out: pl.Out[pl.Tensor[[1, 64], pl.INT32]]", """
+        r = pl.tile.ci(0, [1, 64], dtype=pl.INT32)
+        return pl.store(r, [0, 0], out)
+    """)
+    assert tile(lower(text), "r_tmp").shape == (1, 192)
+    assert [c.op for c in calls(lower(text, "a5").body)] == ["tile.ci", "tile.store"]
+
+
+def test_a_column_sum_loses_the_scratch_that_the_assembler_refuses() -> None:
+    f = lower(kernel("""
+        a: pl.Tensor[[32, 64], pl.FP32],
+        out: pl.Out[pl.Tensor[[1, 64], pl.FP32]]
+    """, """
+        x = pl.load(a, [0, 0], [32, 64])
+        tmp = pl.tile.create([16, 64], dtype=pl.FP32, target_memory=pl.MemorySpace.Vec)
+        y = pl.tile.col_sum(x, tmp)
+        return pl.store(y, [0, 0], out)
+    """))
+    (total,) = [c for c in calls(f.body) if c.op == "tile.col_sum"]
+    assert len(total.args) == 1
