@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pypto_verified.index import Cond, Expr, IntLike
+from pypto_verified.index import Cond, Expr, IntLike, const
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.types import TileBufType
@@ -174,17 +174,14 @@ def _axes(context: Context, step: Step, what: str, window: Window) -> Iterator[A
 
 
 def subview_axes(context: Context) -> Iterator[AxisSite]:
-    """Both axes of each subview."""
-    from pypto_verified.index import const
-
+    """Both axes of each subview; its valid part counts, which is what ops touch: a compiler may give the window of a
+    tail its full physical size."""
     for site in view_sites(context):
         if site.view.how != "subview":
             continue
         view, parent = site.view, site.parent
         for axis, (start, size, extent) in enumerate((
-            (view.row, view.type.rows, parent.type.rows), (view.col, view.type.cols, parent.type.cols))):
+            (view.row, view.valid_rows, parent.type.rows), (view.col, view.valid_cols, parent.type.cols))):
             yield AxisSite(
-                context, site.op, site.path, f"{site.label}[{axis}]", "subview", parent.name, axis, start, const(size),
+                context, site.op, site.path, f"{site.label}[{axis}]", "subview", parent.name, axis, start, size,
                 const(extent))
-
-

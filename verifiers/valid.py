@@ -168,8 +168,8 @@ def _fits(s: OpSite, inner: bool = True) -> Cond:
     assert found is not None
     left, right, acc = found
     return all_of((
-        eq(left.valid_cols, right.valid_rows) if inner else True,
-        eq(acc.valid_rows, left.valid_rows), eq(acc.valid_cols, right.valid_cols)))
+        left.valid_cols <= right.valid_rows if inner else True,
+        left.valid_rows <= acc.valid_rows, right.valid_cols <= acc.valid_cols))
 
 
 def _product_text(s: OpSite, w: Witness) -> str:
@@ -181,8 +181,8 @@ def _product_text(s: OpSite, w: Witness) -> str:
 
 VALID_MATMUL: Rule[OpSite] = Rule(
     id="VALID-MATMUL", kind=SAFETY, observable=True, requires=("VF-01",),
-    source="PTOAS tmatmul verifier, static shapes only",
-    claim="the valid shapes of a matrix product are m x k, k x n and m x n",
+    source="PyPTO matmul; PTOAS tmatmul, static shapes only",
+    claim="a matrix product reads valid elements, and its result lies in the accumulator's valid region",
     sites=_products, applies=always,
     goal=_fits, explain=_product_text,
     help=lambda s: "give the operands matching valid shapes",

@@ -12,7 +12,7 @@ _LINE = 32
 
 VIEW_UPPER: Rule[AxisSite] = Rule(
     id="VIEW-UPPER", kind=SAFETY, observable=True, requires=("CG-11", "VF-01"), source="PTOAS subview checks no end",
-    claim="a subview ends inside its tile",
+    claim="the valid part of a subview ends inside its tile",
     sites=subview_axes, applies=always,
     goal=lambda s: any_of((s.size <= 0, s.start + s.size <= s.extent)),
     explain=lambda s, w: (
