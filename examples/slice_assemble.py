@@ -1,4 +1,4 @@
-"""Windows of a tile: add its two column halves and put the sum into the left half of a copy."""
+"""Windows of a tile: add its upper and its lower half and put the sum into the upper half of a copy."""
 import pypto.language as pl
 
 
@@ -12,7 +12,7 @@ class SliceAssemble:
     ) -> pl.Tensor[[32, 64], pl.FP32]:
         t = pl.load(a, [0, 0], [32, 64])
         copy: pl.Tile[[32, 64], pl.FP32] = pl.mul(t, 1.0)
-        left = pl.tile.slice(t, [32, 32], [0, 0])
-        right = pl.tile.slice(t, [32, 32], [0, 32])
-        folded = pl.tile.assemble(copy, pl.add(left, right), [0, 0])
+        upper = pl.tile.slice(t, [16, 64], [0, 0])
+        lower = pl.tile.slice(t, [16, 64], [16, 0])
+        folded = pl.tile.assemble(copy, pl.add(upper, lower), [0, 0])
         return pl.store(folded, [0, 0], out)

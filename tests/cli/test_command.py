@@ -83,7 +83,6 @@ def test_the_target_on_the_command_line_wins_and_a_note_says_so(
     assert "the module is for a5; checked for a2a3" in capsys.readouterr().out
 
 
-@pytest.mark.requirement("BE-01")
 def test_compile_writes_the_module_and_the_ir_after_each_pass(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -65,7 +65,6 @@ def test_checking_such_a_script_compiles_nothing_by_itself(tmp_path: Path) -> No
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.requirement("MP-01")
 @pytest.mark.parametrize("planner", MemoryPlanner)
 def test_the_assembler_planner_alone_gets_no_addresses(planner: MemoryPlanner, tmp_path: Path) -> None:
     compile(program("vector_add.py"), memory_planner=planner, output_dir=tmp_path)

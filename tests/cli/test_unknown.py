@@ -64,7 +64,6 @@ def test_an_assumption_that_is_no_condition_is_one_line_and_exit_code_2(
     assert capsys.readouterr().err.startswith("pypto-verify: ")
 
 
-@pytest.mark.requirement("VF-10")
 def test_a_registered_op_that_is_not_modelled_is_unknown_and_named(tmp_path: Path) -> None:
     text = KERNEL.replace("pl.exp(", "pl.tile.random(")
     result = check(tmp_path, text)

@@ -54,6 +54,17 @@ def test_the_forgotten_tail_is_shown_by_a_size_that_is_no_multiple_of_the_step()
         assert numbers["row"] + 32 > numbers["M"] > numbers["row"] >= 0
 
 
+@pytest.mark.requirement("VF-02")
+@pytest.mark.parametrize("path", [*GOOD, *BROKEN], ids=lambda p: p.stem)
+def test_each_rule_has_one_verdict_at_each_site_and_the_counts_add_up(path: Path) -> None:
+    for function in check(path).functions:
+        sites = [(o.rule, o.site) for o in function.obligations]
+        assert len(sites) == len(set(sites))
+        assert sum(function.counts().values()) == len(sites)
+        open_sites = [o for o in function.obligations if o.verdict is not Verdict.PROVED]
+        assert sorted(o.rule for o in open_sites) == sorted(f.rule for f in function.findings)
+
+
 @pytest.mark.parametrize("path", BROKEN, ids=lambda p: p.stem)
 def test_a_broken_example_says_in_its_first_line_what_is_wrong(path: Path) -> None:
     first = path.read_text(encoding="utf-8").splitlines()[0]

@@ -50,6 +50,7 @@ def bad() -> FileResult:
     return FileResult("kernels/bad.py", findings=[MALFORMED], notes=["something to know"])
 
 
+@pytest.mark.requirement("VF-08")
 def test_text_shows_the_line_the_numbers_and_what_to_do() -> None:
     text = plain(report_of(tail()))
     assert text.splitlines()[0] == "REFUTED  kernels/tail.py: tail  (1 proved, 1 unknown, 1 refuted)"
@@ -189,6 +190,7 @@ SARIF = {
 }
 
 
+@pytest.mark.requirement("VF-08")
 def test_sarif_has_what_the_standard_requires() -> None:
     jsonschema.validate(json.loads(to_sarif(report_of(tail(), bad()))), SARIF)
     jsonschema.validate(json.loads(to_sarif(report_of())), SARIF)
@@ -209,6 +211,7 @@ def test_sarif_leaves_out_a_line_that_is_not_known() -> None:
     assert run["invocations"][0]["executionSuccessful"] is False
 
 
+@pytest.mark.requirement("VF-08")
 def test_html_shows_every_finding_escaped_and_fetches_nothing() -> None:
     page = render(report_of(tail(), bad()), "html")
     assert "<such>" not in page and html.escape("no <such> thing & more") in page
