@@ -1,12 +1,14 @@
 """How long a user waits for the command: `python benchmarks/cli_startup.py`.
 
 Prints the median wall time of a whole process against its budget, once for --help, once for a kernel whose obligations
-the normal form decides, once for one that needs z3. The replay and all rules are on.
+the normal form decides, once for one that needs z3; then how much faster two jobs are than one on a batch of files. The
+replay and all rules are on.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -16,6 +18,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RUNS = 9
+
+BATCH = 6
+SPEED_UP = 1.7
 
 BUDGETS = (
     ("--help", ("--help",), 0.12),
@@ -41,6 +46,11 @@ def main() -> int:
             seconds(arguments, environment)
             median = statistics.median(seconds(arguments, environment) for _ in range(RUNS))
             print(f"{name:<20} {median:.3f} s of {budget:.2f} s ({median / budget:.0%})")
+        with tempfile.TemporaryDirectory() as batch:
+            for number in range(BATCH):
+                shutil.copytree(ROOT / "examples", Path(batch) / str(number))
+            one, two = (min(seconds((batch, "-j", jobs), environment) for _ in range(3)) for jobs in ("1", "2"))
+        print(f"{'batch, -j2':<20} {one / two:.2f} times as fast as -j1, goal {SPEED_UP}")
     return 0
 
 
