@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from pypto_verified.errors import NotModelled
 from pypto_verified.index import Cond, Expr, all_of, const, eq, maximum
@@ -11,7 +10,8 @@ from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Block, EnumAttr, Func, Op, Value
 from pypto_verified.pto.rows import TABLE
-from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
+from pypto_verified.pto.types import ScalarType, TileBufType
+from verifiers.access.arguments import Arguments, all_ops
 from verifiers.access.handles import Handles
 from verifiers.access.induction import carried_value, while_value
 from verifiers.access.program import (
@@ -30,7 +30,6 @@ from verifiers.access.program import (
 from verifiers.access.scalars import Scalars, ceiling
 from verifiers.access.symbols import SymbolKind, Symbols
 
-_HIDDEN = re.compile(r"(?:^|_)(subblock_idx|block_idx|block_num)$")
 _SILENT = frozenset({"func.return", "scf.yield", "scf.condition"})
 
 
@@ -54,79 +53,16 @@ class _Builder:
         self.loops: tuple[Loop, ...] = ()
         self.region: tuple[int, ...] = ()
         self.regions = 0
-        self.block_count: Expr | None = None
+        self.arguments = Arguments(self.symbols, self.handles, self.scalars)
 
     def build(self) -> AccessProgram:
         assert self.func.body is not None
-        for op in _all_ops(self.func.body):
+        for op in all_ops(self.func.body):
             for r in op.results:
                 self.producers[r] = op
-        dims, sizes = self._dimension_arguments(), self._size_arguments()
-        for arg in self.func.args:
-            self._argument(arg, dims, sizes)
+        self.arguments.enter(self.func, self.producers, self._gap)
         self.program.body = self._block(self.func.body, TRUE)
         return self.program
-
-    def _dimension_arguments(self) -> set[Value]:
-        """Arguments that the shape or strides of a tensor view are computed from."""
-        assert self.func.body is not None
-        found: set[Value] = set()
-        pending = [
-            v for op in _all_ops(self.func.body) if op.name == "pto.make_tensor_view"
-            for v in (*op.args.get("shape", ()), *op.args.get("strides", ()))]
-        while pending:
-            value = pending.pop()
-            if value in found:
-                continue
-            found.add(value)
-            op = self.producers.get(value)
-            if op is not None and op.name.startswith("arith."):
-                pending.extend(op.operands())
-        return found
-
-    def _size_arguments(self) -> set[Value]:
-        """Arguments that are themselves the extent of a window or the valid extent of a tile."""
-        assert self.func.body is not None
-        found: set[Value] = set()
-        for op in _all_ops(self.func.body):
-            for group in ("sizes", "valid_row", "valid_col"):
-                for value in op.args.get(group, ()):
-                    source = self.producers.get(value)
-                    found.add(source.arg("in") if source is not None and source.name == "arith.index_cast" else value)
-        return found
-
-    def _argument(self, arg: Value, dims: set[Value], sizes: set[Value]) -> None:
-        if isinstance(arg.type, PtrType):
-            self.handles.enter_pointer(arg)
-        elif isinstance(arg.type, ScalarType):
-            kind = arg.type.dtype.kind
-            hidden = _HIDDEN.search(arg.name)
-            if kind == "bool":
-                self.handles.scalars[arg] = self.scalars.opaque_condition(arg.name)
-            elif hidden:
-                self.handles.scalars[arg] = self._block_value(hidden.group(1))
-            elif arg.type.dtype.is_integer:
-                role = SymbolKind.DIM if arg in dims else SymbolKind.SIZE if arg in sizes else SymbolKind.PARAM
-                lo = 0 if role is not SymbolKind.PARAM or kind == "uint" else None
-                self.handles.scalars[arg] = self.symbols.new(arg.name, role, lo)
-        elif isinstance(arg.type, TileBufType):
-            self._gap(Op("func.func", loc=self.func.loc, line=self.func.line), f"tile argument %{arg.name}")
-
-    def _block_value(self, what: str) -> Expr:
-        """A block index, a block count or a lane index: assumptions BLOCK-INDEX and LANE-INDEX."""
-        if what == "subblock_idx":
-            found = self.symbols.shown.get("subblock_idx")
-            return found.expr if found else self.symbols.new("subblock_idx", SymbolKind.BLOCK, 0, 1)
-        if self.block_count is None:
-            self.block_count = self.symbols.new("block_num", SymbolKind.LAUNCH, 1)
-        if what == "block_num":
-            return self.block_count
-        found = self.symbols.shown.get("block_idx")
-        if found is not None:
-            return found.expr
-        index = self.symbols.new("block_idx", SymbolKind.BLOCK, 0)
-        self.symbols.require(index < self.block_count)
-        return index
 
     def _gap(self, op: Op, text: str) -> None:
         self.program.gaps.append((op, text))
@@ -231,7 +167,7 @@ class _Builder:
     def _forget_valid(self, block: Block) -> list[Value]:
         """Handles from outside whose valid extents the body changes: unknown at its head, and after it."""
         changed = [
-            op.arg("source") for op in _all_ops(block)
+            op.arg("source") for op in all_ops(block)
             if op.name == "pto.set_validshape" and op.arg("source") in self.handles.tiles]
         for value in changed:
             self._opaque_valid(value)
@@ -320,7 +256,7 @@ class _Builder:
             return None
         row = TABLE.get(name)
         if name.startswith("pto.get_") and name.removeprefix("pto.get_") in ("block_idx", "block_num", "subblock_idx"):
-            self.handles.scalars[op.result] = self._block_value(name.removeprefix("pto.get_"))
+            self.handles.scalars[op.result] = self.arguments.block_value(name.removeprefix("pto.get_"))
             return None
         if name == "pto.set_validshape":
             value = op.arg("source")
@@ -396,13 +332,6 @@ def _fails_once_for_all(condition: Cond, counter: Expr) -> bool:
     if condition.kind != "nonneg" or condition.expr is None:
         return False
     return dict(condition.expr.terms).get(counter.terms[0][0], 0) < 0
-
-
-def _all_ops(block: Block) -> Iterator[Op]:
-    for op in block.ops:
-        yield op
-        for region in op.regions:
-            yield from _all_ops(region)
 
 
 def _terminator_values(block: Block, name: str) -> tuple[Value, ...]:

@@ -27,7 +27,7 @@ class Rect:
     @property
     def span(self) -> int:
         """Bytes from the first to the last, holes included; 0 for an empty rect."""
-        return (self.rows - 1) * self.pitch + self.row_bytes if self.rows and self.row_bytes else 0
+        return (self.rows - 1) * self.pitch + self.row_bytes if self.rows > 0 and self.row_bytes > 0 else 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

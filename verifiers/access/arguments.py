@@ -1,0 +1,103 @@
+"""What the arguments of a function stand for, by how the text uses them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+
+from pypto_verified.index import Expr
+from pypto_verified.pto.module import Block, Func, Op, Value
+from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
+from verifiers.access.handles import Handles
+from verifiers.access.scalars import Scalars
+from verifiers.access.symbols import SymbolKind, Symbols
+
+_HIDDEN = re.compile(r"(?:^|_)(subblock_idx|block_idx|block_num)$")
+"""Arguments that the runtime adds: a block's own index, the number of blocks, the lane."""
+
+
+class Arguments:
+    """Enters a function's arguments into the environment."""
+
+    def __init__(self, symbols: Symbols, handles: Handles, scalars: Scalars) -> None:
+        self.symbols = symbols
+        self.handles = handles
+        self.scalars = scalars
+        self._block_count: Expr | None = None
+
+    def enter(self, func: Func, producers: Mapping[Value, Op], gap: Callable[[Op, str], None]) -> None:
+        """One symbol for each scalar argument; `gap` is told of arguments that are not modelled."""
+        assert func.body is not None
+        dims, sizes = _dimensions(func.body, producers), _sizes(func.body, producers)
+        for arg in func.args:
+            if isinstance(arg.type, PtrType):
+                self.handles.enter_pointer(arg)
+            elif isinstance(arg.type, ScalarType):
+                self._scalar(arg, dims, sizes)
+            elif isinstance(arg.type, TileBufType):
+                gap(Op("func.func", loc=func.loc, line=func.line), f"tile argument %{arg.name}")
+
+    def _scalar(self, arg: Value, dims: set[Value], sizes: set[Value]) -> None:
+        assert isinstance(arg.type, ScalarType)
+        kind = arg.type.dtype.kind
+        hidden = _HIDDEN.search(arg.name)
+        if kind == "bool":
+            self.handles.scalars[arg] = self.scalars.opaque_condition(arg.name)
+        elif hidden:
+            self.handles.scalars[arg] = self.block_value(hidden.group(1))
+        elif arg.type.dtype.is_integer:
+            role = SymbolKind.DIM if arg in dims else SymbolKind.SIZE if arg in sizes else SymbolKind.PARAM
+            lo = 0 if role is not SymbolKind.PARAM or kind == "uint" else None
+            self.handles.scalars[arg] = self.symbols.new(arg.name, role, lo)
+
+    def block_value(self, what: str) -> Expr:
+        """'block_idx', 'block_num' or 'subblock_idx': assumptions BLOCK-INDEX and LANE-INDEX."""
+        if what == "subblock_idx":
+            found = self.symbols.shown.get("subblock_idx")
+            return found.expr if found else self.symbols.new("subblock_idx", SymbolKind.BLOCK, 0, 1)
+        if self._block_count is None:
+            self._block_count = self.symbols.new("block_num", SymbolKind.LAUNCH, 1)
+        if what == "block_num":
+            return self._block_count
+        found = self.symbols.shown.get("block_idx")
+        if found is not None:
+            return found.expr
+        index = self.symbols.new("block_idx", SymbolKind.BLOCK, 0)
+        self.symbols.require(index < self._block_count)
+        return index
+
+
+def _dimensions(body: Block, producers: Mapping[Value, Op]) -> set[Value]:
+    """Values that the shape or strides of a tensor view are computed from."""
+    found: set[Value] = set()
+    pending = [
+        v for op in all_ops(body) if op.name == "pto.make_tensor_view"
+        for v in (*op.args.get("shape", ()), *op.args.get("strides", ()))]
+    while pending:
+        value = pending.pop()
+        if value in found:
+            continue
+        found.add(value)
+        op = producers.get(value)
+        if op is not None and op.name.startswith("arith."):
+            pending.extend(op.operands())
+    return found
+
+
+def _sizes(body: Block, producers: Mapping[Value, Op]) -> set[Value]:
+    """Values that are themselves the extent of a window or the valid extent of a tile."""
+    found: set[Value] = set()
+    for op in all_ops(body):
+        for group in ("sizes", "valid_row", "valid_col"):
+            for value in op.args.get(group, ()):
+                source = producers.get(value)
+                found.add(source.arg("in") if source is not None and source.name == "arith.index_cast" else value)
+    return found
+
+
+def all_ops(block: Block) -> Iterator[Op]:
+    """The ops of a region and of the regions in it, in text order."""
+    for op in block.ops:
+        yield op
+        for region in op.regions:
+            yield from all_ops(region)
