@@ -157,3 +157,28 @@ def test_truncating_division_of_a_negative_number_rounds_to_zero() -> None:
 def test_a_loop_that_never_runs_does_nothing_wrong() -> None:
     text = loads("scf.for %i = %c4 to %c4 step %c1 {", offset="%c512")
     assert verdicts(check(text, families="BOUND"), "BOUND-UPPER") == {Verdict.PROVED}
+
+
+def doubling(start: str, end: str) -> str:
+    """row = start; while row < end: load 16 rows at row; row = 2*row"""
+    return kernel("\n".join((
+        view("a", "p", "c128"),
+        f"%last = scf.while (%x = %{start}) : (index) -> (index) {{",
+        f"%more = arith.cmpi slt, %x, %{end} : index",
+        "scf.condition(%more) %x : index",
+        "} do {",
+        "^bb0(%row : index):",
+        alloc("t", VEC, rows="c16"), window("w", "a", "%row, %c0", "%c16, %c64"), load("w", "t", VEC),
+        "%next = arith.muli %row, %c2 : index",
+        "scf.yield %next : index",
+        "}")))
+
+
+def test_a_doubling_counter_keeps_its_divisor() -> None:
+    """16, 32, 64: each a multiple of 16 below 128, so 16 rows fit."""
+    assert verdicts(check(doubling("c16", "c128"), families="BOUND"), "BOUND-UPPER") == {Verdict.PROVED}
+
+
+def test_a_counter_known_only_by_its_invariants_is_never_refuted() -> None:
+    """8, 16, 32, 64 fit in truth; the invariant (a multiple of 8) allows 120, which is no proof of a fault."""
+    assert verdicts(check(doubling("c8", "c128"), families="BOUND"), "BOUND-UPPER") == {Verdict.PROVED, Verdict.UNKNOWN}

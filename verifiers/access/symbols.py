@@ -17,12 +17,14 @@ from pypto_verified.index.expr import Bound
 
 
 class SymbolKind(Enum):
-    """DIM: an extent of a tensor; any value >= 0 may be chosen against a rule. TRIP, BLOCK: a loop counter, a block or
-    lane index; all of its values happen. PARAM: a scalar of the caller, SIZE: one that is used as an extent and so not
-    negative; LAUNCH: the number of blocks; DATA: read from
-    memory; OPAQUE: not expressed (a product chain, a float comparison): these four are not chosen at will, a rule that
-    depends on them is UNKNOWN with the condition that would settle it. DEFINED: fixed by a hypothesis, like a
-    select."""
+    """What a symbol stands for.
+
+    DIM is an extent of a tensor: any value >= 0 may be chosen against a rule. TRIP and BLOCK are a loop counter and a
+    block or lane index: all of their values happen. DEFINED is fixed by a hypothesis, like a select. The others are not
+    chosen at will, and a rule that depends on them is UNKNOWN with the condition that would settle it: PARAM, a scalar
+    of the caller; SIZE, one that is used as an extent and so not negative; LAUNCH, the number of blocks; DATA, read
+    from memory; OPAQUE, not expressed in index arithmetic.
+    """
 
     DIM = "dimension"
     TRIP = "loop counter"
