@@ -125,6 +125,14 @@ def _relaid(blayout: str) -> str:
     return _lines(alloc("s", VEC), alloc("d", other, 8192), unary("tmov", "s", "d", VEC, other))
 
 
+def _filled_in_loop(trips: str) -> str:
+    """A tile filled in each of `trips` iterations, then stored."""
+    return kernel("\n".join((
+        view("o", "q", "c32"), view("a", "p", "M"), alloc("x", VEC),
+        f"scf.for %i = %c0 to %{trips} step %c1 {{", fill("x", VEC), "}",
+        window("w", "o", "%c0, %c0", "%c32, %c64", "32x64"), store("x", "w", VEC, "32x64"))), "%M: index")
+
+
 PAIRS: dict[str, Pair] = {
     "VALID-BLOCKS": Pair(_blocks("c32"), _blocks("c16")),
     "VALID-COVER": Pair(_copy("c32"), _copy("c16")),
@@ -142,5 +150,6 @@ PAIRS: dict[str, Pair] = {
     "LAYOUT-LOAD": Pair(_loaded("row_major"), _loaded("col_major")),
     "LAYOUT-STORE": Pair(_stored("row_major"), _stored("col_major")),
     "LAYOUT-VECTOR": Pair(_filled("none_box"), _filled("row_major")),
+    "INIT-PATH": Pair(_filled_in_loop("c4"), _filled_in_loop("M")),
     "LAYOUT-COPY": Pair(_relaid("row_major"), _relaid("col_major")),
 }

@@ -1,0 +1,91 @@
+"""INIT-PATH: what is written on every path. Expected verdicts by counting trips by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.report.model import FunctionResult, Verdict
+from tests.verifiers.kernels import alloc, check, fill, finding, kernel, store, tile, verdicts, view, window
+
+VEC = tile()
+LEFT = tile(32, 32, "f16", "left", "row_major", "row_major")
+RIGHT = tile(32, 32, "f16", "right", "row_major", "col_major")
+ACC = tile(32, 32, "f32", "acc", "col_major", "row_major", 1024)
+
+
+def _stored_after(*body: str) -> FunctionResult:
+    """%x is stored after `body`."""
+    text = kernel("\n".join((
+        view("o", "q", "c32"), alloc("x", VEC), *body,
+        window("w", "o", "%c0, %c0", "%c32, %c64", "32x64"), store("x", "w", VEC, "32x64"))), "%M: index, %flag: i1")
+    return check(text.replace("shape = [%c32, %c64]", "shape = [%M, %c64]"), families="INIT")
+
+
+def _accumulated(condition: str) -> FunctionResult:
+    """A product that starts an accumulator where `condition` holds and adds to it elsewhere."""
+    operands = f"%l, %r : {LEFT}, {RIGHT}"
+    return check(kernel("\n".join((
+        alloc("l", LEFT, rows="c32", cols="c32"), alloc("r", RIGHT, rows="c32", cols="c32"),
+        alloc("o", ACC, rows="c32", cols="c32"),
+        "scf.for %i = %c0 to %M step %c1 {",
+        fill("l", LEFT), fill("r", RIGHT),
+        f"%start = arith.cmpi {condition} : index",
+        "scf.if %start {",
+        f"pto.tmatmul ins({operands}) outs(%o : {ACC})",
+        "} else {",
+        f"pto.tmatmul.acc ins(%o, %l, %r : {ACC}, {LEFT}, {RIGHT}) outs(%o : {ACC})",
+        "}", "}")), "%M: index", "cube"), families="INIT")
+
+
+def test_a_tile_written_only_in_a_loop_that_may_not_run_is_refuted_at_no_trips() -> None:
+    result = _stored_after("scf.for %i = %c0 to %M step %c1 {", fill("x", VEC), "}")
+    assert Verdict.REFUTED in verdicts(result, "INIT-PATH")
+    assert dict(finding(result, "INIT-PATH").witness)["M"] == 0
+
+
+def test_a_loop_that_surely_runs_writes_the_tile() -> None:
+    result = _stored_after("scf.for %i = %c0 to %c4 step %c1 {", fill("x", VEC), "}")
+    assert verdicts(result, "INIT-PATH") == {Verdict.PROVED}
+
+
+def test_an_assumption_that_the_loop_runs_settles_it() -> None:
+    text = kernel("\n".join((
+        view("a", "p", "M"), view("o", "q", "c32"), alloc("x", VEC),
+        "scf.for %i = %c0 to %M step %c1 {", fill("x", VEC), "}",
+        window("w", "o", "%c0, %c0", "%c32, %c64", "32x64"), store("x", "w", VEC, "32x64"))), "%M: index")
+    assert Verdict.REFUTED in verdicts(check(text, families="INIT"), "INIT-PATH")
+    assert verdicts(check(text, families="INIT", assume=("M >= 1",)), "INIT-PATH") == {Verdict.PROVED}
+
+
+def test_a_tile_that_both_arms_write_is_written() -> None:
+    both = _stored_after("scf.if %flag {", fill("x", VEC), "} else {", fill("x", VEC), "}")
+    assert verdicts(both, "INIT-PATH") == {Verdict.PROVED}
+
+
+def test_a_branch_on_sizes_that_leaves_one_arm_out_is_refuted() -> None:
+    result = _stored_after(
+        "%big = arith.cmpi sgt, %M, %c8 : index", "scf.if %big {", fill("x", VEC), "}")
+    assert Verdict.REFUTED in verdicts(result, "INIT-PATH")
+    assert dict(finding(result, "INIT-PATH").witness)["M"] <= 8
+
+
+def test_half_a_tile_written_through_a_view_is_not_the_whole_tile() -> None:
+    half = tile(16, 64, valid=("16", "64"))
+
+    def halves(*rows: str) -> FunctionResult:
+        body = [
+            f"%v{r} = pto.subview %x[%{r}, %c0] sizes [16, 64] : {VEC} -> {half}\n{fill(f'v{r}', half)}" for r in rows]
+        return _stored_after(*body)
+
+    assert verdicts(halves("c0", "c16"), "INIT-PATH") == {Verdict.PROVED}
+    assert Verdict.REFUTED in verdicts(halves("c0"), "INIT-PATH")
+
+
+@pytest.mark.parametrize(("condition", "expected"), [
+    ("eq, %i, %c0", Verdict.PROVED),
+    ("eq, %i, %c1", Verdict.REFUTED),
+    ("ne, %i, %c0", Verdict.REFUTED),
+])
+def test_an_accumulator_must_be_started_in_the_first_trip(condition: str, expected: Verdict) -> None:
+    result = _accumulated(condition)
+    assert (Verdict.REFUTED in verdicts(result, "INIT-PATH")) == (expected is Verdict.REFUTED)
