@@ -56,6 +56,20 @@ def verify(module: Module, target: Target, options: Options = DEFAULT) -> list[F
     return results
 
 
+def unused_assumptions(module: Module, target: Target, options: Options) -> tuple[str, ...]:
+    """The assumptions that no function of the module has all names of: `verify` leaves them out, a user may have
+    mistyped them. Raises InputError for one that can't be read."""
+    used: set[str] = set()
+    for func in module.funcs if options.assume else []:
+        if func.body is not None:
+            try:
+                program = build_program(func, module.file, target.name, options.names.get(func.name))
+            except NotModelled:
+                continue
+            used.update(text for text, _ in _assumed(program, options))
+    return tuple(text for text in options.assume if text not in used)
+
+
 def _has_addresses(module: Module) -> bool:
     return any("addr" in op.args for f in module.funcs for op in walk_ops(f))
 

@@ -6,6 +6,10 @@ import pytest
 
 from pypto_verified.errors import InputError
 from pypto_verified.index import holds, symbol
+from pypto_verified.pto.reader import read
+from pypto_verified.targets import A2A3
+from tests.verifiers.kernels import kernel, view
+from verifiers import Options, unused_assumptions
 from verifiers.assume import names_in, parse_assumption, to_condition
 
 NAMES = {"M": symbol("M", 0), "row": symbol("row"), "n": symbol("n")}
@@ -40,3 +44,9 @@ def test_an_unknown_name_is_named_with_those_that_exist() -> None:
 
 def test_names_of_an_assumption() -> None:
     assert names_in(parse_assumption("min(M, row) > n")) == {"M", "row", "n"}
+
+
+def test_an_assumption_about_nothing_is_reported() -> None:
+    module = read(kernel(view("a", "p", "M"), "%M: index"), "k.pto")
+    options = Options(assume=("M % 16 == 0", "N > 1"), names={"k": {"M": "rows"}})
+    assert unused_assumptions(module, A2A3, options) == ("N > 1",)
