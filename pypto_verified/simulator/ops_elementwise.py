@@ -89,7 +89,18 @@ def tdivs(site: Site, dst: Tile, src: Tile | None, value: Scalar, divisor: Tile 
     if src is not None:
         lanes(site, dst, (src,), divide, element)
     elif divisor is not None:
-        lanes(site, dst, (divisor,), lambda b: divide(np.broadcast_to(element, b.shape), b))
+        _divide_into(site, dst, divisor, element)
+
+
+def _divide_into(site: Site, dst: Tile, divisor: Tile, dividend: Array) -> None:
+    """dividend / divisor. a2a3 fills dst with the dividend first: in place the divisor is lost, and the result is 1."""
+    lost = not site.a5 and dst.shares(divisor)
+
+    def kernel(b: Array) -> Array:
+        full = np.broadcast_to(dividend, b.shape)
+        return divide(full, full if lost else b)
+
+    lanes(site, dst, (divisor,), kernel)
 
 
 def _single(kernel: Kernel) -> Kernel:
@@ -105,15 +116,10 @@ def _reciprocal_root(a: Array) -> Array:
     return np.ones((), a.dtype) / np.sqrt(a)
 
 
-def _reciprocal(a: Array) -> Array:
-    return np.ones((), a.dtype) / a
-
-
 UNARY: dict[str, Kernel] = {
     "abs": np.abs, "neg": np.negative, "not": _on_bits(np.invert),
     "relu": lambda a: np.maximum(a, np.zeros((), a.dtype)),
     "exp": _single(np.exp), "log": _single(np.log), "sqrt": _single(np.sqrt), "rsqrt": _single(_reciprocal_root),
-    "recip": _single(_reciprocal),
 }
 
 
@@ -128,6 +134,12 @@ def _one_tile(kernel: Kernel) -> Handler:
 
 for _name, _kernel in UNARY.items():
     op(f"t{_name}", "dst src tmp")(_one_tile(_kernel))
+
+
+@op("trecip", "dst src")
+def trecip(site: Site, dst: Tile, src: Tile) -> None:
+    """1 / src."""
+    _divide_into(site, dst, src, scalar(1, dst.kind))
 
 
 @op("tlrelu", "dst src slope")

@@ -74,7 +74,8 @@ def _gather_mask(site: Site, dst: Tile, src: Tile) -> None:
     if values.size != dst.rows * dst.cols:
         raise ShapeError(f"{values.size} elements kept for {dst.rows} x {dst.cols}", Place(dst.name))
     out = dst.writes(dst.rows, dst.cols)
-    out.put(values.reshape(out.shape))
+    # Bits move unchanged: the destination may read them as another type of the same width.
+    out.put(np.ascontiguousarray(values).view(dst.kind).reshape(out.shape))
     if bad is not None:
         bad = (bad[:, kept] if columns else bad[kept]).reshape(out.shape)
     out.mark(bad)

@@ -93,7 +93,7 @@ class Program:
             return {"scf.for": self._for, "scf.if": self._if, "scf.while": self._while}[op.name](op)
         if op.name.startswith("pto.section."):
             return self._body(op.regions[0])
-        if op.name.startswith(("arith.", "math.")):
+        if op.name.startswith(("arith.", "math.")) or op.name == "builtin.unrealized_conversion_cast":
             return self._pure(op)
         meaning = MEANINGS.get(op.name)
         return self._handled(op, meaning) if meaning is not None else _unmodelled(op)

@@ -128,7 +128,8 @@ def _rounded_integer(target: DType) -> Pure:
 
 
 def pure(op: Op) -> Pure:
-    """The function of an `arith` or `math` op over its operands in order. UnmodelledError when there is none."""
+    """The function of an `arith` or `math` op, or of a change of sign in the type alone, over its operands in order.
+    UnmodelledError when there is none."""
     dialect, _, name = op.name.partition(".")
     if name == "select":
         return lambda c, a, b: a if c else b
@@ -151,6 +152,8 @@ def pure(op: Op) -> Pure:
         return _rounded(_FLOAT[name], target)
     if op.name in _FLOAT_UNARY:
         return _rounded(_FLOAT_UNARY[op.name], target)
+    if name == "unrealized_conversion_cast" and source.is_integer and target.is_integer and source.bits == target.bits:
+        return lambda a: wrap(int(a), target)
     found = _conversion(name, source, target) if dialect == "arith" else None
     if found is None:
         raise UnmodelledError(op.name)

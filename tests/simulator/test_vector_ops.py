@@ -64,10 +64,11 @@ def test_division_truncates(on: str) -> None:
 def test_scalar_on_either_side(on: str) -> None:
     for ins, expected in (("x c:12:i32", [0, 0, 0, 0]), ("c:12:i32 x", [12, 6, 4, 3])):
         k = Kernel()
-        a, out, x = k.tensor("a", "i32", 1, 8), k.tensor("out", "i32", 1, 8), k.tile("x", "i32", 1, 8)
+        a, out = k.tensor("a", "i32", 1, 8), k.tensor("out", "i32", 1, 8)
+        x, y = k.tile("x", "i32", 1, 8), k.tile("y", "i32", 1, 8)
         k.load(a, x)
-        k.op("tdivs", ins, x)
-        k.store(x, out)
+        k.op("tdivs", ins, y)
+        k.store(y, out)
         values = np.asarray([[1, 2, 3, 4, 5, 6, 7, 8]], np.int32)
         assert k.result(on, "out", a=values, out=values)[0, :4].tolist() == expected
 
@@ -282,3 +283,14 @@ def test_in_place_operands_that_only_overlap_see_earlier_rows() -> None:
     k.store(y, out)
     got = k.result("a2a3", "out", a=ramp(4, 8), out=zeros(3, 8))
     np.testing.assert_array_equal(got, np.tile(ramp(1, 8), (3, 1)))
+
+
+@pytest.mark.parametrize(("on", "expected"), [("a2a3", [1.0, 1.0]), ("a5", [0.5, 0.25])])
+def test_a_reciprocal_in_place_loses_its_operand_on_a2a3(on: str, expected: list[float]) -> None:
+    k = Kernel()
+    a, out, x = k.tensor("a", "f32", 1, 8), k.tensor("out", "f32", 1, 8), k.tile("x", "f32", 1, 8)
+    k.load(a, x)
+    k.op("trecip", x, x)
+    k.store(x, out)
+    values = np.asarray([[2, 4, 1, 1, 1, 1, 1, 1]], np.float32)
+    assert k.result(on, "out", a=values, out=zeros(1, 8))[0, :2].tolist() == expected
