@@ -115,6 +115,19 @@ def test_compile_of_a_wrong_kernel_is_one_line_and_exit_code_2(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize(
+    ("planner", "level", "code"), [("PYPTO", "3", 0), ("PYPTO", "2", 1), ("PTOAS", "2", 0), ("PTOAS", "3", 1)]
+)
+def test_the_level_of_a_module_is_that_of_its_addresses_unless_it_is_given(
+    planner: str, level: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["compile", VECTOR_ADD, "-o", str(tmp_path), "--memory-planner", planner]) == 0
+    module = str(tmp_path / "ptoas" / "vector_add.pto")
+    assert main([module]) == 0
+    assert main([module, "--level", level]) == code
+    assert ("PLAN-LEVEL" in capsys.readouterr().out) is (code == 1)
+
+
 def test_output_goes_to_the_file_whole_and_leaves_nothing_else(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
