@@ -182,3 +182,17 @@ def test_a_doubling_counter_keeps_its_divisor() -> None:
 def test_a_counter_known_only_by_its_invariants_is_never_refuted() -> None:
     """8, 16, 32, 64 fit in truth; the invariant (a multiple of 8) allows 120, which is no proof of a fault."""
     assert verdicts(check(doubling("c8", "c128"), families="BOUND"), "BOUND-UPPER") == {Verdict.PROVED, Verdict.UNKNOWN}
+
+
+def test_a_divisor_is_positive_only_where_the_division_is_reached() -> None:
+    """M / M in a branch says nothing about M outside of it: an empty tensor is still read past its end."""
+    text = kernel("\n".join((
+        view("a", "p", "M"),
+        "%c = arith.cmpi sgt, %flag, %c0 : index",
+        "scf.if %c {", "%one_again = arith.divsi %M, %M : index", "}",
+        "%size = arith.subi %c1, %M : index", "%n = arith.maxsi %size, %c0 : index",
+        alloc("t", VEC, rows="c1"), window("w", "a", "%c0, %c0", "%n, %c64"), load("w", "t", VEC))),
+        "%M: index, %flag: index")
+    found = finding(check(text, families="BOUND"), "BOUND-UPPER")
+    assert found.verdict is Verdict.REFUTED
+    assert dict(found.witness)["M"] == 0

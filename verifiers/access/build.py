@@ -252,6 +252,7 @@ class _Builder:
         name = op.name
         if name.startswith(("arith.", "math.")):
             args = [self.handles.scalars.get(v) for v in op.operands()]
+            self.scalars.path = path
             self.handles.scalars[op.result] = self.scalars.evaluate(op, args)
             return None
         row = TABLE.get(name)

@@ -60,10 +60,12 @@ _UNSIGNED = {"ult": "slt", "ule": "sle", "ugt": "sgt", "uge": "sge"}
 
 
 class Scalars:
-    """Evaluates one scalar op at a time; what it can't express becomes an OPAQUE symbol, noted in `symbols`."""
+    """Evaluates one scalar op at a time; what it can't express becomes an OPAQUE symbol, noted in `symbols`. `path` is
+    the condition under which the op runs."""
 
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
+        self.path = TRUE
         self._conditions = 0
 
     def constant(self, op: Op) -> Scalar:
@@ -147,7 +149,8 @@ class Scalars:
         if b.lo is None or b.lo < 0:
             return self._unknown(op)
         if b.lo == 0:
-            self.symbols.require(b >= 1)
+            # A run that divides by zero has no meaning: whoever gets here has a positive divisor.
+            self.symbols.require(implies(self.path, b >= 1))
         return _DIVISION[op.name](a, b)
 
     def _unknown(self, op: Op) -> Scalar:
