@@ -94,7 +94,7 @@ def run_file(path: Path, chip: str) -> list[tuple[str, Outcome]] | str:
 
 def _run_function(function: Function, chip: str) -> Outcome:
     if function.opaque:
-        return Outcome(0, reasons=(_plain(function.opaque),))
+        return Outcome(0, reasons=(plain(function.opaque),))
     try:
         artifact = compile_function(function, target(chip))
     except CodegenError as error:
@@ -119,14 +119,14 @@ def _verdict(results: list[FunctionResult]) -> tuple[str, tuple[str, ...]]:
     findings = [f for r in results for f in r.findings if f.verdict is verdict]
     if verdict is Verdict.UNKNOWN and findings and all(f.needs for f in findings):
         return "needs", ()
-    return verdict.value, tuple(sorted({f"{f.rule}: {_plain(f.message)}" for f in findings}))
+    return verdict.value, tuple(sorted({f"{f.rule}: {plain(f.message)}" for f in findings}))
 
 
 def _reason(error: Exception) -> str:
-    return _plain(f"{type(error).__name__}: {error.message if isinstance(error, PtoError) else error}")
+    return plain(f"{type(error).__name__}: {error.message if isinstance(error, PtoError) else error}")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A message without the places, names and numbers of one kernel, so that equal causes are counted together."""
     placeless = re.sub(r"\S+\.py(:\d+)+: ", "", " ".join(text.split()))
     return re.sub(r"\d+", "N", re.sub(r"[`'\"][^`'\"]*[`'\"]", "'…'", placeless))[:110]

@@ -13,7 +13,7 @@ import numpy as np
 
 from pypto_verified import interpreter, simulator
 from pypto_verified.compiler import Artifact, compile_function
-from pypto_verified.errors import Location, NotModelled, PtoError
+from pypto_verified.errors import NOWHERE, Location, NotModelled
 from pypto_verified.interpreter import UNSPECIFIED, Undefined, interpret
 from pypto_verified.ir.expr import Call
 from pypto_verified.ir.stmt import Assign, Function
@@ -47,7 +47,7 @@ class Difference:
     expected: str
     found: str
     op: str = ""
-    where: Location = Location()
+    where: Location = NOWHERE
 
     def __str__(self) -> str:
         at = f"{self.output}{list(self.element)}" if self.output else "the run"
@@ -58,13 +58,15 @@ class Difference:
 
 @dataclass(slots=True)
 class Comparison:
-    """The outcome for one function. `agreed`: runs with equal results; `bitwise`: those without an open op; `undefined`:
-    inputs that have no defined result; `loose`: the ops that were allowed a tolerance; `passes`: those compared."""
+    """The outcome for one function. `agreed`: runs with equal results; `bitwise`: those without an open op; `telling`:
+    those that changed an output to more than one value; `undefined`: why inputs have no defined result; `loose`: the
+    ops that were allowed a tolerance; `passes`: those that ran."""
 
     function: str
     target: str
     agreed: int = 0
     bitwise: int = 0
+    telling: int = 0
     undefined: list[str] = field(default_factory=list)
     loose: set[str] = field(default_factory=set)
     passes: list[str] = field(default_factory=list)
@@ -97,14 +99,25 @@ def compare(
             break
         found.agreed += 1
         found.bitwise += not loose
+        found.telling += _telling(trial, expected)
         found.loose |= loose
         if found.agreed == runs:
             break
     return found
 
 
+def _telling(trial: Trial, outputs: Outputs) -> bool:
+    """Whether some output was written and is not constant: agreement on constants says little."""
+    given = trial.values
+    return any(
+        len(np.unique(array.reshape(-1).view(f"u{array.itemsize}"))) > 1
+        and not np.array_equal(array.view(f"u{array.itemsize}"), np.asarray(given[name]).view(f"u{array.itemsize}"))
+        for name, array in outputs.items() if array.size
+    )
+
+
 def _interpreted(function: Function, trial: Trial, loose: set[str] | None = None) -> Outputs:
-    return interpret(function, trial.values, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS, loose=loose)
+    return interpret(function, trial.inputs, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS, loose=loose)
 
 
 def _passes_differ(stages: list[tuple[str, Function]], trial: Trial, expected: Outputs) -> Difference | None:
@@ -208,19 +221,19 @@ def equal_elements(a: Array, b: Array, tolerant: bool) -> np.typing.NDArray[np.b
 def _first_op(before: Function, after: Function, trial: Trial) -> tuple[str, Location]:
     """The first assignment in the later function whose value differs from what the same name got in the earlier one."""
     known: dict[str, list[Value]] = {}
-    interpret(before, trial.values, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS,
+    interpret(before, trial.inputs, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS,
               observe=lambda s, value: known.setdefault(s.var.name, []).append(value))
     for stmt, value in _observed(after, trial):
         same_name = known.get(stmt.var.name)
         if same_name and not _same_value(same_name.pop(0), value):
             op = stmt.value.op if isinstance(stmt.value, Call) else stmt.var.name
             return op, Location(stmt.span.file, stmt.span.line, stmt.span.column)
-    return "", Location()
+    return "", NOWHERE
 
 
 def _observed(function: Function, trial: Trial) -> Iterator[tuple[Assign, Value]]:
     seen: list[tuple[Assign, Value]] = []
-    interpret(function, trial.values, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS,
+    interpret(function, trial.inputs, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS,
               observe=lambda s, value: seen.append((s, value)))
     yield from seen
 

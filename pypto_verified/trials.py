@@ -14,9 +14,11 @@ import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
+from pypto_verified import index
 from pypto_verified.dtypes import DType
 from pypto_verified.errors import NotModelled
-from pypto_verified.ir.expr import Const, Dim, Var
+from pypto_verified.ir.expr import Dim, Var
+from pypto_verified.ir.index_form import to_index
 from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import ScalarType, TensorType
 from pypto_verified.ir.walk import calls
@@ -25,9 +27,10 @@ from pypto_verified.layouts import TensorLayout
 Array: TypeAlias = NDArray[np.generic]
 Scalar: TypeAlias = int | float | bool
 
-KINDS = ("small", "positive", "boundary", "normal")
+KINDS = ("small", "positive", "boundary", "normal", "units", "blocks")
 """Contents of arrays. small: integers whose sums and products are exact in every type (indices included); positive: the
-same without 0; boundary: limits of the type; normal: random over the type's everyday range."""
+same without 0; boundary: limits of the type; normal: random over the type's everyday range; units: powers of two near
+1, whose long products stay exact; blocks: integers that are byte offsets of 32-byte blocks."""
 
 _STORED: dict[str, np.dtype[np.generic]] = {
     "FP32": np.dtype(np.float32), "FP16": np.dtype(np.float16), "BF16": np.dtype(ml_dtypes.bfloat16),
@@ -35,6 +38,12 @@ _STORED: dict[str, np.dtype[np.generic]] = {
     "UINT8": np.dtype(np.uint8), "UINT16": np.dtype(np.uint16), "UINT32": np.dtype(np.uint32),
     "BOOL": np.dtype(np.uint8),
 }
+_FLOAT_EDGES = {
+    "float32": ((2 - 2**-23) * 2.0**127, 2.0**-126, 2.0**-149),
+    "float16": ((2 - 2**-10) * 2.0**15, 2.0**-14, 2.0**-24),
+    "bfloat16": ((2 - 2**-7) * 2.0**127, 2.0**-126, 2.0**-133),
+}
+"""Greatest, least normal and least positive value of each float type."""
 _SIZES = (16, 37, 64, 1, 128, 0)
 _INTEGERS = (1, 0, 2, 3, 8, 16)
 _REALS = (0.5, -1.5, 2.0)
@@ -49,6 +58,11 @@ class Trial:
     sizes: Mapping[str, int]
     block: tuple[int, int] = (0, 1)
     lane: int = 0
+
+    @property
+    def inputs(self) -> dict[str, Array | Scalar]:
+        """Parameters and sizes by name."""
+        return {**self.sizes, **self.values}
 
     def __str__(self) -> str:
         scalars = [f"{n}={v}" for n, v in self.values.items() if not isinstance(v, np.ndarray)]
@@ -68,7 +82,7 @@ def trials(function: Function, seed: int = 0, given: Mapping[str, int] | None = 
     blocks = ((0, 1), (1, 2), (3, 4)) if used & {"tile.get_block_idx", "tile.get_block_num"} else ((0, 1),)
     lanes = (0, 1) if "tile.get_subblock_idx" in used else (0,)
     choices = list(_choices(names, fixed))
-    for number, (kind, choice) in enumerate(product(KINDS, choices)):
+    for number, (choice, kind) in enumerate(product(choices, KINDS)):
         random = np.random.default_rng((seed, number))
         sizes = {name: choice[name] for name in function.dynamic}
         values = {p.var.name: _value(p.var, kind, choice, random) for p in function.params}
@@ -86,7 +100,7 @@ def _choices(names: list[str], fixed: Mapping[str, int]) -> Iterator[dict[str, i
     """All names equal first, then each name on its own away from the rest."""
     seen: list[dict[str, int]] = []
     sizes = tuple(dict.fromkeys((*_SIZES, *_INTEGERS)))
-    combined = [{n: size for n in names} for size in sizes]
+    combined = [dict.fromkeys(names, size) for size in sizes]
     combined += [{n: (small if i % 2 else size) for i, n in enumerate(names)} for size in _SIZES for small in _INTEGERS]
     for choice in combined:
         choice.update(fixed)
@@ -108,14 +122,8 @@ def _value(var: Var, kind: str, sizes: Mapping[str, int], random: np.random.Gene
 
 
 def extent(dim: Dim, sizes: Mapping[str, int]) -> int:
-    """A dim of a parameter as a number. NotModelled for one that is an expression over sizes."""
-    if isinstance(dim, int):
-        return dim
-    if isinstance(dim, Const):
-        return int(dim.value)
-    if isinstance(dim, Var) and dim.name in sizes:
-        return sizes[dim.name]
-    raise NotModelled("a parameter whose dim is an expression")
+    """A dim of a parameter as a number, at least 0. NotModelled for one that is no expression over sizes."""
+    return max(0, index.evaluate(to_index(dim), sizes))
 
 
 def contents(dtype: DType, shape: tuple[int, ...], kind: str, random: np.random.Generator) -> Array:
@@ -127,13 +135,16 @@ def contents(dtype: DType, shape: tuple[int, ...], kind: str, random: np.random.
         return _floats(stored, shape, kind, random)
     if dtype.kind == "bool":
         return random.integers(0, 2, shape).astype(stored)
-    limits = np.iinfo(stored)
-    if kind in ("small", "positive"):
+    low = 0 if dtype.kind == "uint" else -(2 ** (dtype.bits - 1))
+    high = low + 2**dtype.bits - 1
+    if kind == "blocks" and high >= 255:
+        return (32 * random.integers(0, 8, shape)).astype(stored)
+    if kind not in ("normal", "boundary"):
         return random.integers(kind == "positive", 8, shape).astype(stored)
     if kind == "normal":
-        return random.integers(limits.min, limits.max, shape, endpoint=True, dtype=stored)
-    edges = [limits.min, limits.min + 1, limits.max, limits.max - 1, 0, 1, limits.max // 2, 3]
-    return np.array(edges, dtype=stored)[random.integers(0, len(edges), shape)]
+        return random.integers(low, high, shape, endpoint=True, dtype=np.int64).astype(stored)
+    edges = [low, low + 1, high, high - 1, 0, 1, high // 2, 3]
+    return np.array(edges, dtype=np.int64).astype(stored)[random.integers(0, len(edges), shape)]
 
 
 def _floats(stored: np.dtype[np.generic], shape: tuple[int, ...], kind: str, random: np.random.Generator) -> Array:
@@ -141,11 +152,13 @@ def _floats(stored: np.dtype[np.generic], shape: tuple[int, ...], kind: str, ran
         return random.integers(-3, 4, shape).astype(np.float64).astype(stored)
     if kind == "positive":
         return random.integers(1, 5, shape).astype(np.float64).astype(stored)
-    if kind == "normal":
+    if kind == "units":
+        return np.array([1.0] * 29 + [-1.0, 2.0, 0.5])[random.integers(0, 32, shape)].astype(stored)
+    if kind != "boundary":
         return random.standard_normal(shape).astype(stored)
-    info = ml_dtypes.finfo(stored)
-    edges = np.array([0.0, 1.0, -1.0, 0.5, -2.5, 1.5, float(info.max), -float(info.max), float(info.tiny),
-                      float(info.smallest_subnormal), 300.0, -129.5, 70000.0, np.inf, -np.inf])
+    largest, normal, smallest = _FLOAT_EDGES[stored.name]
+    edges = np.array([0.0, 1.0, -1.0, 0.5, -2.5, 1.5, largest, -largest, normal, smallest, 300.0, -129.5, 70000.0,
+                      np.inf, -np.inf])
     with np.errstate(over="ignore"):
         return edges.astype(stored)[random.integers(0, len(edges), shape)]
 

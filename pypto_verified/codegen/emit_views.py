@@ -111,7 +111,8 @@ def emit_assemble(kernel: Kernel, var: Var, call: Call) -> None:
 
 def emit_reshape(kernel: Kernel, var: Var, call: Call) -> None:
     """`tile.reshape`, `transpose_view`, `reinterpret_view`: the same bytes under another type. With baked addresses
-    that is a second alloc at the address, without (and on a popped slot) it is `pto.treshape` (CG-07)."""
+    that is a second alloc at the address; without, on a popped slot, and on a slice, which does not start where its
+    buffer does, it is `pto.treshape` (CG-07)."""
     with kernel.at_call(call):
         source = kernel.handle(call.args[0])
     if source.made_by == "subview" and source.type.rows != 1:
@@ -120,7 +121,7 @@ def emit_reshape(kernel: Kernel, var: Var, call: Call) -> None:
             "copy the slice into a tile of its own first (tile.move), or reshape before slicing",
         )
     tile = kernel.tile_type(var)
-    if kernel.addresses and tile.memref is not None and tile.memref.offset is not None:
+    if kernel.addresses and source.owns and tile.memref is not None and tile.memref.offset is not None:
         kernel.alloc(var)
         return
     rows, cols = (static_dim(d) for d in tile.valid_shape)

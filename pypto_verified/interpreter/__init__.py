@@ -4,7 +4,7 @@ It shares only the IR and the storage of element types with the rest; no arithme
 """
 
 from pypto_verified.interpreter.run import Inputs, Observer, Poisoned, Undefined, interpret
-from pypto_verified.interpreter.values import Tensor, Tile
 from pypto_verified.interpreter.unspecified import UNSPECIFIED
+from pypto_verified.interpreter.values import Tensor, Tile
 
 __all__ = ["Inputs", "Observer", "Poisoned", "Tensor", "Tile", "UNSPECIFIED", "Undefined", "interpret"]

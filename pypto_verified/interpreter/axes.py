@@ -10,7 +10,7 @@ from pypto_verified.dtypes import INT32, DType
 from pypto_verified.interpreter.elementwise import BINARY
 from pypto_verified.interpreter.meaning import MEANINGS, Fault, Site, Value
 from pypto_verified.interpreter.numbers import Bools, Carrier, settle
-from pypto_verified.interpreter.unspecified import UNSPECIFIED, product_is_exact, sum_is_exact
+from pypto_verified.interpreter.unspecified import UNSPECIFIED, product_freedom, sum_freedom
 from pypto_verified.interpreter.values import Tile, carrier_zeros, fresh
 
 ROW, COLUMN = -1, 0
@@ -51,7 +51,7 @@ _ARG_REDUCTIONS: dict[str, Reduce] = {"argmax": _argmax, "argmin": _argmin}
 
 
 def _reduction(fn: Reduce, axis: int, index_result: bool) -> Callable[[Site], Value]:
-    exact = product_is_exact if fn is _product else sum_is_exact
+    freedom = product_freedom if fn is _product else sum_freedom
 
     def apply(site: Site) -> Value:
         a = site.tile(0)
@@ -66,10 +66,15 @@ def _reduction(fn: Reduce, axis: int, index_result: bool) -> Callable[[Site], Va
             if a.valid[at] == 0 and all(n for i, n in enumerate(a.valid) if i != at):
                 raise Fault("reduction over an empty axis")
             return out
-        if site.call.op in UNSPECIFIED and not exact(a.data[region], at, a.dtype):
-            site.leave_open()
-        data[out.window()] = np.expand_dims(fn(a.data[region], at, a.dtype), at)
-        poison[out.window()] = np.expand_dims(a.poison[region].any(axis=at), at)
+        unclear = a.poison[region].any(axis=at)
+        if site.call.op in UNSPECIFIED:
+            left = freedom(a.data[region], at, a.dtype)
+            unclear = unclear | left.overflow
+            if not left.exact:
+                site.leave_open()
+        with np.errstate(all="ignore"):
+            data[out.window()] = np.expand_dims(fn(a.data[region], at, a.dtype), at)
+        poison[out.window()] = np.expand_dims(unclear, at)
         return out
 
     return apply

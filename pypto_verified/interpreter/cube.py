@@ -7,7 +7,7 @@ import numpy as np
 from pypto_verified.dtypes import FP32, INT32
 from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning
 from pypto_verified.interpreter.numbers import Bools, Carrier, settle
-from pypto_verified.interpreter.unspecified import product_sum_is_exact
+from pypto_verified.interpreter.unspecified import product_sum_freedom
 from pypto_verified.interpreter.values import Tile, undefined
 
 _VECTOR_ROWS = 16
@@ -25,9 +25,12 @@ def _product(site: Site, lhs: Tile, rhs: Tile, start: tuple[Carrier, Bools] | No
     dtype = FP32 if lhs.dtype.is_float else INT32
     a, b = lhs.data[:m, :k], rhs.data[:k, :n]
     poison = np.logical_or.outer(np.any(lhs.poison[:m, :k], axis=1), np.any(rhs.poison[:k, :n], axis=0))
-    if not product_sum_is_exact(a, b, None if start is None else start[0][:m, :n], dtype):
+    left = product_sum_freedom(a, b, None if start is None else start[0][:m, :n], dtype)
+    poison = poison | left.overflow
+    if not left.exact:
         site.leave_open()
-    total = a @ b
+    with np.errstate(all="ignore"):
+        total = a @ b
     if start is not None:
         total = total + start[0][:m, :n]
         poison = poison | start[1][:m, :n]

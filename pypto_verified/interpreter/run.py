@@ -42,7 +42,7 @@ from pypto_verified.ir.types import TensorType
 from pypto_verified.ops.registry import lookup
 
 Inputs: TypeAlias = Mapping[str, "NDArray[np.generic] | int | float"]
-"""Values by parameter name; a dynamic dim follows from the arrays' shapes."""
+"""Values by parameter name; a dynamic dim follows from the arrays' shapes, or is given by its own name."""
 
 
 class Undefined(PtoError):
@@ -100,6 +100,7 @@ def interpret(
     frame = _Frame(function, block=block, lane=lane, max_steps=max_steps, observe=observe)
     frame.loose = frame.loose if loose is None else loose
     tensors: dict[str, Tensor] = {}
+    frame.env.update({name: int(given) for name in function.dynamic if isinstance(given := inputs.get(name), int)})
     for param in function.params:
         given = inputs[param.var.name]
         type_ = param.var.type
@@ -156,8 +157,8 @@ def _block(frame: _Frame, body: Sequence[Stmt]) -> tuple[Value, ...]:
             case Yield():
                 yielded = tuple(_eval(frame, v, stmt.span) for v in stmt.values)
             case Return():
-                for value in stmt.values:
-                    _eval(frame, value, stmt.span)
+                for returned in stmt.values:
+                    _eval(frame, returned, stmt.span)
                 raise _Return
             case Break():
                 raise _Break

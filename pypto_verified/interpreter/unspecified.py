@@ -6,10 +6,12 @@ allows for a difference only then.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from pypto_verified.dtypes import DType
-from pypto_verified.interpreter.numbers import Carrier, Floats
+from pypto_verified.interpreter.numbers import Bools, Carrier, Floats
 
 APPROXIMATED = "the function unit approximates (PTO-ISA tests compare with a tolerance)"
 ORDERED = "the order of additions or multiplications is the device's own, visible where a partial result rounds"
@@ -27,49 +29,65 @@ _SIGNIFICAND = {"FP32": 24, "FP16": 11, "BF16": 8}
 _LARGEST_EXPONENT = {"FP32": 127, "FP16": 15, "BF16": 127}
 
 
-def sum_is_exact(terms: Carrier, axis: int, dtype: DType) -> bool:
-    """Whether adding the terms along the axis rounds in no order: all are multiples of one power of two, and the sum of
-    their magnitudes is below 2**p of it. Integers wrap the same in every order."""
-    if terms.dtype != np.float64 or terms.size == 0:
-        return True
-    finite = np.where(np.isfinite(terms), terms, 0.0).astype(np.float64)
-    return _no_rounding(np.asarray(np.sum(np.abs(finite), axis=axis)), _least_unit(finite, axis), dtype)
 
 
-def product_sum_is_exact(lhs: Carrier, rhs: Carrier, start: Carrier | None, dtype: DType) -> bool:
-    """`sum_is_exact` of the terms of `start + lhs @ rhs`, judged by the units of whole rows and columns."""
-    if lhs.dtype != np.float64 or rhs.dtype != np.float64 or 0 in (*lhs.shape, rhs.shape[1]):
-        return True
-    a, b = (np.where(np.isfinite(x), x, 0.0).astype(np.float64) for x in (lhs, rhs))
+@dataclass(frozen=True, slots=True)
+class Freedom:
+    """What the device's own order leaves of a sum or product. `exact`: every order gives one result; `overflow`: the
+    elements of the result for which some order may leave the type's range, so that they have no particular value."""
+
+    exact: bool
+    overflow: Bools
+
+
+def sum_freedom(terms: Carrier, axis: int, dtype: DType) -> Freedom:
+    """Of adding the terms along the axis: exact if all are multiples of one power of two and their magnitudes add up to
+    at most 2**p of it. Integers wrap the same in every order."""
+    if terms.dtype != np.float64:
+        return Freedom(True, np.zeros(np.sum(terms, axis=axis).shape, dtype=np.bool_))
+    finite = _finite(terms)
+    return _judged(np.asarray(np.sum(np.abs(finite), axis=axis)), _least_unit(finite, axis), dtype)
+
+
+def product_sum_freedom(lhs: Carrier, rhs: Carrier, start: Carrier | None, dtype: DType) -> Freedom:
+    """`sum_freedom` of the terms of `start + lhs @ rhs`, judged by the units of whole rows and columns."""
+    if lhs.dtype != np.float64 or rhs.dtype != np.float64:
+        return Freedom(True, np.zeros((lhs.shape[0], rhs.shape[1]), dtype=np.bool_))
+    a, b = _finite(lhs), _finite(rhs)
     unit = np.multiply.outer(_least_unit(a, 1), _least_unit(b, 0))
     total = np.abs(a) @ np.abs(b)
     if start is not None:
-        begin = np.where(np.isfinite(start), start, 0.0).astype(np.float64)
+        begin = _finite(start)
         unit = np.minimum(unit, np.where(begin == 0, np.inf, _unit(begin)))
         total = total + np.abs(begin)
-    return _no_rounding(total, unit, dtype)
+    return _judged(total, unit, dtype)
+
+
+def product_freedom(factors: Carrier, axis: int, dtype: DType) -> Freedom:
+    """Of multiplying the factors along the axis: exact if their odd parts multiply to at most 2**p; no particular value
+    if a partial product may leave the exponent range."""
+    if factors.dtype != np.float64:
+        return Freedom(True, np.zeros(np.sum(factors, axis=axis).shape, dtype=np.bool_))
+    nonzero = np.where(_finite(factors) == 0, 1.0, _finite(factors))
+    unit = _unit(nonzero)
+    odd = np.prod(np.abs(nonzero) / unit, axis=axis)
+    exponents = np.sum(np.abs(np.log2(np.abs(nonzero))), axis=axis)
+    overflow = np.asarray(exponents >= _LARGEST_EXPONENT[dtype.name] - 1, dtype=np.bool_)
+    return Freedom(bool(np.all(odd <= 2.0 ** _SIGNIFICAND[dtype.name])), overflow)
+
+
+def _finite(x: Carrier) -> Floats:
+    return np.where(np.isfinite(x), x, 0.0).astype(np.float64)
 
 
 def _least_unit(x: Floats, axis: int) -> Floats:
-    return np.asarray(np.min(np.where(x == 0, np.inf, _unit(x)), axis=axis), dtype=np.float64)
+    units = np.where(x == 0, np.inf, _unit(x))
+    return np.asarray(np.min(units, axis=axis, initial=np.inf), dtype=np.float64)
 
 
-def _no_rounding(total: Floats, unit: Floats, dtype: DType) -> bool:
+def _judged(total: Floats, unit: Floats, dtype: DType) -> Freedom:
     fits = np.isinf(unit) | (total <= unit * 2.0 ** _SIGNIFICAND[dtype.name])
-    return bool(np.all(fits & (total < 2.0 ** _LARGEST_EXPONENT[dtype.name])))
-
-
-def product_is_exact(factors: Carrier, axis: int, dtype: DType) -> bool:
-    """Whether multiplying the factors along the axis rounds in no order: the odd parts multiply to at most 2**p and no
-    partial product leaves the exponent range."""
-    if factors.dtype != np.float64 or factors.size == 0:
-        return True
-    finite = np.where(np.isfinite(factors) & (factors != 0), factors, 1.0).astype(np.float64)
-    unit = _unit(finite)
-    odd = np.prod(np.abs(finite) / unit, axis=axis)
-    exponents = np.sum(np.abs(np.log2(unit)), axis=axis) + np.log2(odd)
-    limit = _LARGEST_EXPONENT[dtype.name] - 1
-    return bool(np.all((odd <= 2.0 ** _SIGNIFICAND[dtype.name]) & (exponents <= limit)))
+    return Freedom(bool(np.all(fits)), np.asarray(total >= 2.0 ** _LARGEST_EXPONENT[dtype.name], dtype=np.bool_))
 
 
 def _unit(x: Floats) -> Floats:

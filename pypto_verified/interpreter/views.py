@@ -38,6 +38,8 @@ def _slice(site: Site) -> Value:
     at = window(offsets, shape, a.shape, "slice window")
     inner = tuple(max(0, min(n, v - o)) for n, v, o in zip(shape, a.valid, offsets, strict=True))
     if site.has(3):
+        if any(v > n for v, n in zip(site.ints(3), shape, strict=True)):
+            raise Fault(f"valid shape {site.ints(3)} is not within the slice {shape}")
         inner = tuple(min(v, w) for v, w in zip(inner, site.ints(3), strict=True))
     part = Tile(a.data[at], a.poison[at], inner, a.dtype)
     return _without(part, site.ints(4)) if site.has(4) else part

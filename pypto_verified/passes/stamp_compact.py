@@ -15,6 +15,7 @@ from pypto_verified.passes.context import PassContext, at
 from pypto_verified.passes.dims import same_dim, same_dims, show
 from pypto_verified.passes.rewrite import Rewriter
 
+_INTO_L0 = frozenset({"tile.extract", "tile.move"})
 _FRESH_ACCUMULATORS = frozenset({"tile.matmul", "tile.matmul_bias", "tile.matmul_mx", "tile.matmul_mx_bias"})
 _ACCUMULATING = frozenset({"tile.matmul_acc", "tile.matmul_mx_acc"})
 
@@ -22,7 +23,8 @@ _ACCUMULATING = frozenset({"tile.matmul_acc", "tile.matmul_mx_acc"})
 def stamp_compact(function: Function, ctx: PassContext) -> Function:
     """Stamp `compact=normal` where a buffer's layout is made, never on an alias of it.
 
-    CA-01: an extract into Left or Right whose valid extents are not provably its shape. CA-02: the accumulator of a
+    CA-01: an extract or move into Left or Right whose valid extents are not provably its shape (`mad` reads its operands
+    at the pitch of their valid extents). CA-02: the accumulator of a
     matmul whose valid rows (those of lhs) are not provably its physical rows. CA-03: an accumulating matmul and views
     inherit; `tile.create(compact=True)` declares. Carried tiles take the mode of their initial value.
     Requires: complete views. Raises PassError where a matmul accumulates rows that leave a pitch other than the
@@ -40,7 +42,7 @@ class _Pass(Rewriter):
         return t if mode is t.view.compact else replace(t, view=replace(t.view, compact=mode))
 
     def _mode(self, call: Call, t: TileType, declared: Compact) -> Compact:
-        if call.op == "tile.extract" and t.space in (Space.LEFT, Space.RIGHT):
+        if call.op in _INTO_L0 and t.space in (Space.LEFT, Space.RIGHT):
             return declared if same_dims(t.valid_shape, t.shape) else Compact.NORMAL
         if call.op in _FRESH_ACCUMULATORS:
             return declared if same_dim(t.valid_shape[0], t.shape[0]) else Compact.NORMAL
