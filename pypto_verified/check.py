@@ -10,7 +10,7 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from types import MappingProxyType
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from pypto_verified.ir.stmt import Function, Program
     from pypto_verified.pto.module import Module
     from pypto_verified.targets import Target
+    from verifiers import Options
 
 DEFAULT_TARGET = "a2a3"
 
@@ -144,8 +145,10 @@ def _check_kernels(source: Source, result: FileResult, options: CheckOptions) ->
     loaded = language.load_file(Path(source.path))
     result.notes.extend(loaded.notes)
     result.findings.extend(error_finding(e, source.path) for e in loaded.errors)
+    unused = set(options.assume)
     for program in loaded.programs:
-        _check_program(program, chip, result, options)
+        _check_program(program, chip, result, options, unused)
+    _note_unused(result, unused)
     if not result.functions and not loaded.errors:
         here = Location(source.path)
         names = [f.name for program in loaded.programs for f in program.functions]
@@ -154,23 +157,35 @@ def _check_kernels(source: Source, result: FileResult, options: CheckOptions) ->
         raise NotModelled(f"orchestration, and this file has nothing else: {', '.join(names)}", here)
 
 
-def _check_program(program: Program, chip: Target, result: FileResult, options: CheckOptions) -> None:
+def _note_unused(result: FileResult, assumptions: Iterable[str]) -> None:
+    for text in sorted(assumptions):
+        result.notes.append(f'--assume "{text}" is left out: no kernel of this file has all of its names')
+
+
+def _check_program(
+    program: Program, chip: Target, result: FileResult, options: CheckOptions, unused: set[str]
+) -> None:
     from pypto_verified.ir.stmt import FunctionKind
 
     for function in program.functions:
         if function.kind is FunctionKind.ORCHESTRATION:
             result.notes.append(f"orchestration function {function.name} is not modelled: kernels are checked alone")
         else:
-            result.functions.extend(_check_function(function, chip, result.path, options))
+            result.functions.extend(_check_function(function, chip, result.path, options, unused))
 
 
-def _check_function(function: Function, chip: Target, path: str, options: CheckOptions) -> list[FunctionResult]:
-    """Compile one kernel and verify what the compiled text says. Errors belong to this function alone."""
+def _check_function(
+    function: Function, chip: Target, path: str, options: CheckOptions, unused: set[str]
+) -> list[FunctionResult]:
+    """Compile one kernel and verify what the compiled text says. Errors belong to this function alone. Assumptions
+    that it has the names of are taken out of `unused`."""
     from pypto_verified.compiler import compile_function
 
     try:
         artifact = compile_function(function, chip)
-        return verify_module(artifact.module, chip, replace(options, level=3), {function.name: artifact.names})
+        options, names = replace(options, level=3), {function.name: artifact.names}
+        unused.intersection_update(_unused(artifact.module, chip, options, names))
+        return verify_module(artifact.module, chip, options, names)
     except PtoError as error:
         return [FunctionResult(function.name, findings=[error_finding(error, path)])]
     except Exception as error:
@@ -189,7 +204,23 @@ def _check_pto(source: Source, result: FileResult, options: CheckOptions) -> Non
         result.notes.append(f"the module is for {declared}; checked for {options.target} as --target says")
     if not any(func.body for func in module.funcs):
         raise InputError("no function with a body in this module", Location(source.path))
+    _note_unused(result, _unused(module, chip, options, {}))
     result.functions.extend(verify_module(module, chip, options))
+
+
+def _unused(
+    module: Module, chip: Target, options: CheckOptions, names: Mapping[str, Mapping[str, str]]
+) -> tuple[str, ...]:
+    from verifiers import unused_assumptions
+
+    return unused_assumptions(module, chip, _verifier_options(options, names)) if options.assume else ()
+
+
+def _verifier_options(options: CheckOptions, names: Mapping[str, Mapping[str, str]]) -> Options:
+    from verifiers import Options
+
+    level = f"level{options.level}" if options.level else ""
+    return Options(assume=options.assume, strict=options.strict, seed=options.seed, names=names, level=level)
 
 
 def verify_module(
@@ -197,11 +228,9 @@ def verify_module(
 ) -> list[FunctionResult]:
     """The verdicts on a module's functions; `names` gives, by function, what users call the arguments of the text."""
     from pypto_verified.witness import replayed
-    from verifiers import Options, verify
+    from verifiers import verify
 
-    level = f"level{options.level}" if options.level else ""
-    given = Options(assume=options.assume, strict=options.strict, seed=options.seed, names=names, level=level)
-    results = verify(module, chip, given)
+    results = verify(module, chip, _verifier_options(options, names))
     if not options.simulate:
         return results
     return [replayed(r, module, chip, options.seed, names.get(r.name, {})) for r in results]

@@ -51,6 +51,14 @@ def test_the_condition_by_hand_is_the_range_of_rows_that_fit(tmp_path: Path) -> 
     assert check(tmp_path, KERNEL, "0 <= row <= 25").verdict is not Verdict.PROVED
 
 
+def test_a_mistyped_assumption_is_noted(tmp_path: Path) -> None:
+    result = check(tmp_path, KERNEL, "rwo <= 24", "0 <= row <= 24")
+    assert result.verdict is Verdict.PROVED
+    assert [n for n in result.notes if "left out" in n] == [
+        '--assume "rwo <= 24" is left out: no kernel of this file has all of its names'
+    ]
+
+
 def test_assumptions_that_contradict_each_other_prove_nothing(tmp_path: Path) -> None:
     assert check(tmp_path, KERNEL, "row <= 3", "row >= 5").verdict is Verdict.VACUOUS
 
