@@ -19,6 +19,7 @@ from pypto_verified.simulator.values import UNSIGNED, Array
 
 _POISON = 0xFF
 _NOTED = 1000
+_CACHED = 1 << 16
 _ONES: dict[int, Array] = {n: np.asarray(0x0101010101010101 & (256**n - 1), dtype=UNSIGNED[n]) for n in (1, 2, 4, 8)}
 
 
@@ -206,6 +207,8 @@ class LocalMemory:
         found = self._views.get(key)
         if found is None:
             found = self._build(kind, base, layout, window, name)
+            if len(self._views) >= _CACHED:
+                self._views.clear()
             self._views[key] = found
         if found.low < bounds[0] or found.high > bounds[1]:
             raise _outside(kind, base, layout, window, bounds, name)

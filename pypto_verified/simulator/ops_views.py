@@ -64,7 +64,8 @@ def alloc_tile(site: Site, addr: int | None, rows: int | None, cols: int | None)
     if made is None:
         own = site.private is not None or addr is None
         base = site.private or 0 if own else addr or 0
-        made = site.memo[addr, rows, cols] = allocate(site, _tile_type(site.op), base, (rows, cols), not own)
+        made = allocate(site, _tile_type(site.op), base, (rows, cols), not own)
+        site.remember((addr, rows, cols), made)
     return made.copy()
 
 
@@ -145,7 +146,7 @@ def make_tensor_view(site: Site, ptr: Pointer, shape: tuple[int, ...], strides: 
     if made is None:
         dims, steps = padded(shape, 1), padded(strides, 0)
         made = Tensor(ptr, dims, steps, (0,) * 5, dims, _tensor_layout(site), site.op.result.name)
-        site.memo[key] = made
+        site.remember(key, made)
     return made
 
 
@@ -168,7 +169,8 @@ def partition_view(site: Site, source: Tensor, offsets: tuple[int, ...], sizes: 
         origin = tuple(a + b for a, b in zip(source.origin, padded(offsets, 0), strict=True))
         extents, name = padded(sizes, 1), site.op.result.name
         made = Tensor(source.pointer, source.dims, source.strides, origin, extents, source.layout, name)
-        known = site.memo[key] = (made, source)  # the source is kept: its id is the key
+        known = (made, source)  # the source is kept: its id is the key
+        site.remember(key, known)
     return known[0]
 
 

@@ -29,6 +29,7 @@ class Meaning:
 
 
 MEANINGS: dict[str, Meaning] = {}
+_REMEMBERED = 4096
 
 
 def op(names: str, groups: str) -> Callable[[H], H]:
@@ -62,6 +63,12 @@ class Site:
     @property
     def a5(self) -> bool:
         return self.target.name == "a5"
+
+    def remember(self, key: tuple[object, ...], made: Any) -> None:
+        """Keep a handle; a long loop over ever new operands does not keep them all."""
+        if len(self.memo) >= _REMEMBERED:
+            self.memo.clear()
+        self.memo[key] = made
 
     @property
     def declared(self) -> bool:
