@@ -75,11 +75,16 @@ DTYPE_SAME: Rule[OpSite] = Rule(
 
 @dataclass(frozen=True, slots=True)
 class DeviceSite(Site):
-    """An op and the element type that decides whether the target implements it."""
+    """An op and the element type that decides whether the target implements it. Floats of 8 bits and less are not
+    judged: the table of implementations leaves them out."""
 
     word: str
     dtype: DType
     known: frozenset[DType]
+
+
+def _tiny(dtype: DType) -> bool:
+    return dtype.is_float and (dtype.bits <= 8 or "X2" in dtype.name)
 
 
 def _device_sites(context: Context) -> Iterator[DeviceSite]:
@@ -87,7 +92,7 @@ def _device_sites(context: Context) -> Iterator[DeviceSite]:
         word = op_text(step.op)
         known = device_dtypes(word, context.target)
         deciding = (*step.tiles("src"), *step.tiles("src0"), *step.tiles("divisor"), *step.tiles("dst"))
-        if known is not None and deciding:
+        if known is not None and deciding and not _tiny(deciding[0].type.dtype):
             yield DeviceSite(
                 context, step.op, step.path, f"{word} {deciding[0].name}", word, _plain(deciding[0].type.dtype), known)
 
@@ -130,6 +135,12 @@ def _ends(s: OpSite) -> tuple[DType, DType]:
     return _plain(s.step.tiles("src")[0].type.dtype), _plain(s.step.tiles("dst")[0].type.dtype)
 
 
+def _tabled(s: OpSite) -> bool:
+    """Whether the table of conversions knows both types at all; types that it leaves out are not judged."""
+    known = {t for pair in s.context.target.casts for t in pair}
+    return all(t in known or (t.bits >= 16 and "X2" not in t.name) for t in _ends(s))
+
+
 def _targets_of(s: OpSite) -> str:
     start = _ends(s)[0]
     return ", ".join(sorted(b.pto for a, b in s.context.target.casts if a == start)) or "nothing"
@@ -139,7 +150,7 @@ DTYPE_CAST: Rule[OpSite] = Rule(
     id="DTYPE-CAST", kind=SAFETY, observable=False, requires=("VF-01",),
     source="PTO-ISA TCvt.hpp; PTOAS accepts any pair",
     claim="the target converts between these two element types in one instruction",
-    sites=_casts, applies=lambda s: unless_refused(s, _ends(s) in s.context.target.casts, _TYPES),
+    sites=_casts, applies=lambda s: _tabled(s) and unless_refused(s, _ends(s) in s.context.target.casts, _TYPES),
     goal=lambda s: _ends(s) in s.context.target.casts,
     explain=lambda s, w: (
         f"tcvt from {_ends(s)[0].pto} to {_ends(s)[1].pto}: {s.context.target.name} converts {_ends(s)[0].pto} to "

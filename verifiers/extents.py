@@ -62,8 +62,13 @@ def _read_in_place(site: OpSite, target: TileUse) -> tuple[TileUse, ...]:
     if name in ("pto.tsel", "pto.tsels"):
         return (*step.tiles("src0"), *step.tiles("src1"), *step.tiles("src"))
     if name == "pto.tmov":
-        return tuple(t for t in step.tiles("src") if is_vec(t) and is_vec(target))
+        return tuple(t for t in step.tiles("src") if is_vec(t) and is_vec(target) and _one_layout(t, target))
     return step.tiles("src0") if name in COL_EXPANSION else ()
+
+
+def _one_layout(a: TileUse, b: TileUse) -> bool:
+    """A move between layouts may also change which element stands where."""
+    return (a.type.blayout, a.type.slayout) == (b.type.blayout, b.type.slayout)
 
 
 def _in_range(*tiles: TileUse) -> Cond:

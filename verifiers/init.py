@@ -29,10 +29,12 @@ _FACTS = 32
 
 @dataclass(frozen=True, slots=True)
 class PathSite(Site):
-    """A read and the condition under which all that it surely reads has been written."""
+    """A read, the condition under which all that it surely reads has been written, and the same with what earlier
+    iterations may have written counted in by a symbol that is not chosen at will."""
 
     step: Step
     tile: TileUse
+    sure: Cond
     written: Cond
 
 
@@ -51,7 +53,7 @@ def _paths(context: Context) -> Iterator[PathSite]:
                 luck = symbols.new(f"{read.tile.name}_written_before", SymbolKind.OPAQUE, 0, 1)
                 written = any_of((sure, all_of((doubtful, luck >= 1))))
             label = f"{op_text(read.step.op)} {read.tile.name}"
-            yield PathSite(context, read.step.op, read.step.path, label, read.step, read.tile, written)
+            yield PathSite(context, read.step.op, read.step.path, label, read.step, read.tile, sure, written)
 
 
 def _condition(state: Written, step: Step, tile: TileUse) -> tuple[Cond, Cond] | None:
@@ -113,11 +115,12 @@ def _touched(s: PathSite) -> Cond:
 
 
 def _unwritten(s: PathSite, w: Witness) -> str:
-    return (
-        f"{op_text(s.op)} reads tile {s.tile.name}, whose bytes are written only where {s.written!r}"
-        if s.written is not FALSE else
-        f"{op_text(s.op)} reads {w(s.tile.valid_rows)} x {w(s.tile.valid_cols)} elements of tile {s.tile.name}, part "
-        "of which nothing has written")
+    what = f"{op_text(s.op)} reads {w(s.tile.valid_rows)} x {w(s.tile.valid_cols)} elements of tile {s.tile.name}"
+    if s.written is FALSE:
+        return f"{what}, part of which nothing has written"
+    if s.sure is FALSE:
+        return f"{what}, which only an earlier iteration can have written"
+    return f"{what}, which are written only where {s.sure!r}"
 
 
 INIT_PATH: Rule[PathSite] = Rule(

@@ -108,7 +108,7 @@ LAYOUT_STORE: Rule[TransferSite] = Rule(
 )
 
 _UNBOXED = PARTIAL | ROW_EXPANSION | COL_EXPANSION | ROW_REDUCTION | COL_REDUCTION | names(
-    "trowexpand tcolexpand tsel tsels tcmp tcmps texpands tci ttri tsort32 tconcat")
+    "trowexpand tcolexpand tsel tsels tcmp tcmps tci ttri tsort32 tconcat")
 
 
 def _vector_operands(context: Context) -> Iterator[TileSite]:
@@ -125,7 +125,7 @@ def _plain(t: TileSite) -> bool:
 LAYOUT_VECTOR: Rule[TileSite] = Rule(
     id="LAYOUT-VECTOR", kind=SAFETY, observable=True, requires=("VF-01",),
     source="PTO-ISA vector ops, static asserts; PTOAS checks some of the ops",
-    claim="operands of reductions, expansions, selections and fills are unboxed tiles in vec",
+    claim="operands of reductions, expansions, selections and ramps are unboxed tiles in vec",
     sites=_vector_operands, applies=lambda t: unless_refused(t, _plain(t), _LAYOUTS),
     goal=_plain,
     explain=lambda t, w: (

@@ -104,10 +104,14 @@ def sources(step: Step) -> tuple[TileUse, ...]:
 
 
 def compute_sites(ops: frozenset[str]) -> Callable[[Context], Iterator[OpSite]]:
-    """All sites of these ops that have a destination tile."""
+    """All sites of these ops whose destination and tile sources are resolved."""
 
     def found(context: Context) -> Iterator[OpSite]:
-        return (s for s in op_sites(context) if s.op.name in ops and destination(s.step) is not None)
+        for site in op_sites(context):
+            if site.op.name in ops and destination(site.step) is not None:
+                expected = sum(len(site.op.args.get(g, ())) for p in site.step.phases for g in p.reads)
+                if len(sources(site.step)) == expected > 0:
+                    yield site
 
     return found
 

@@ -115,9 +115,12 @@ def _stored(blayout: str) -> str:
         view("a", "p", "c32"), alloc("t", one), window("w", "a", "%c0, %c0", "%c32, %c64"), store("t", "w", one))
 
 
-def _filled(slayout: str) -> str:
+def _largest(slayout: str) -> str:
+    """The larger of two tiles of one layout, element by element."""
     one = tile(slayout=slayout)
-    return _lines(alloc("t", one), fill("t", one))
+    return _lines(
+        alloc("a", one), alloc("b", one, 8192), alloc("d", one, 65536),
+        f"pto.tpartmax ins(%a, %b : {one}, {one}) outs(%d : {one})")
 
 
 def _relaid(blayout: str) -> str:
@@ -149,7 +152,7 @@ PAIRS: dict[str, Pair] = {
     "DTYPE-CAST": Pair(_cast("f16"), _cast("ui16")),
     "LAYOUT-LOAD": Pair(_loaded("row_major"), _loaded("col_major")),
     "LAYOUT-STORE": Pair(_stored("row_major"), _stored("col_major")),
-    "LAYOUT-VECTOR": Pair(_filled("none_box"), _filled("row_major")),
+    "LAYOUT-VECTOR": Pair(_largest("none_box"), _largest("row_major")),
     "INIT-PATH": Pair(_filled_in_loop("c4"), _filled_in_loop("M")),
     "LAYOUT-COPY": Pair(_relaid("row_major"), _relaid("col_major")),
 }
