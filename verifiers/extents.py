@@ -28,6 +28,7 @@ from verifiers.op_sites import (
     destination,
     empty,
     extent_site,
+    in_range,
     is_vec,
     product_sites,
     sources,
@@ -71,13 +72,6 @@ def _one_layout(a: TileUse, b: TileUse) -> bool:
     return (a.type.blayout, a.type.slayout) == (b.type.blayout, b.type.slayout)
 
 
-def _in_range(*tiles: TileUse) -> Cond:
-    """What VALID-LOWER and VALID-UPPER establish."""
-    return all_of(
-        c for t in tiles for v, size in ((t.valid_rows, t.type.rows), (t.valid_cols, t.type.cols))
-        for c in (v >= 0, v <= size))
-
-
 def _covers(s: ExtentSite) -> CondLike:
     return implies(s.needed, s.want <= s.have)
 
@@ -97,7 +91,7 @@ VALID_COVER: Rule[ExtentSite] = Rule(
     claim="what is selected, moved within vec or combined with a row covers the destination's valid region",
     sites=_elementwise,
     applies=lambda s: unless_refused(s, _covers(s), _EXTENTS),
-    given=lambda s: _in_range(s.source, s.target), goal=_covers, explain=_short, help=_short_help,
+    given=lambda s: in_range(s.source, s.target), goal=_covers, explain=_short, help=_short_help,
     mutant=lambda s: implies(s.needed, s.want <= s.have + 16),
 )
 
@@ -136,7 +130,7 @@ VALID_MATMUL_SIZE: Rule[ProductSite] = Rule(
     id="VALID-MATMUL-SIZE", kind=SAFETY, observable=False, requires=("VF-01",),
     source="PTO-ISA TMatmul.hpp, PTOAS (static extents only)",
     claim="m, k and n of one product are at most 4095",
-    sites=product_sites, given=lambda s: _in_range(s.left, s.right),
+    sites=product_sites, given=lambda s: in_range(s.left, s.right),
     applies=lambda s: unless_refused(s, _small(s, s.context.target.matmul_extent_max), _EXTENTS),
     goal=lambda s: _small(s, s.context.target.matmul_extent_max),
     explain=lambda s, w: f"m, k, n are {w(s.m)}, {w(s.k)}, {w(s.n)}; the device counts to "
@@ -262,7 +256,7 @@ VALID_PAD: Rule[ExtentSite] = Rule(
     source="PTO-ISA TFillPad.hpp",
     claim="the valid region that a fillpad leaves covers that of its source",
     sites=_pads, applies=lambda s: unless_refused(s, _covers(s), _EXTENTS),
-    given=lambda s: _in_range(s.source, s.target), goal=_covers,
+    given=lambda s: in_range(s.source, s.target), goal=_covers,
     explain=lambda s, w: f"the source {s.target.name} has {w(s.want)} valid {AXES[s.axis]}, the result "
                          f"{s.source.name} {w.show(s.have)}",
     help=lambda s: f"declare at least {s.want!r} valid {AXES[s.axis]} for {s.source.name}",
@@ -299,7 +293,7 @@ VALID_CUT: Rule[ExtentSite] = Rule(
     source="PTO-ISA TExtract.hpp, TInsert.hpp; PTOAS checks constants against physical extents",
     claim="an extract takes valid elements; an insert puts its source's valid elements inside the destination",
     sites=_cuts, applies=lambda s: unless_refused(s, _inside(s), _EXTENTS),
-    given=lambda s: _in_range(s.source, s.target), goal=_inside,
+    given=lambda s: in_range(s.source, s.target), goal=_inside,
     explain=lambda s, w: (
         f"{AXES[s.axis]} {w(s.want - valid(s.target, s.axis))} to {w(s.want) - 1} of {s.source.name} are touched, it "
         f"has {w.show(s.have)}"),

@@ -1,17 +1,18 @@
-"""INIT: on every path to a read, for every trip count, the bytes that it reads have been written."""
+"""INIT: on every path to a read, for every trip count, what it reads has been written."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pypto_verified.index import Cond, all_of, any_of
+from pypto_verified.index import Cond, Expr, all_of, any_of, minimum
 from pypto_verified.index.cond import FALSE, TRUE
 from verifiers import elementwise
 from verifiers.access import Step, SymbolKind, TileUse
 from verifiers.access.overlap import possible_bytes
+from verifiers.last_write import LastWrite, last_writes_of
 from verifiers.liveness import flow_of
-from verifiers.op_sites import COL_REDUCTION, ROW_REDUCTION, empty
+from verifiers.op_sites import COL_REDUCTION, ROW_REDUCTION, empty, in_range, is_vec
 from verifiers.rule import SAFETY, Rule, Witness
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import booleans_of, conjuncts
@@ -134,4 +135,57 @@ INIT_PATH: Rule[PathSite] = Rule(
     mutant=lambda s: any_of((s.written, s.tile.valid_rows >= 1)),
 )
 
-RULES = (INIT_PATH,)
+@dataclass(frozen=True, slots=True)
+class RegionSite(Site):
+    """A read of `rows` x `cols` elements of a tile, and a write that may be the last one there."""
+
+    tile: TileUse
+    rows: Expr
+    cols: Expr
+    write: LastWrite
+
+
+def _regions(context: Context) -> Iterator[RegionSite]:
+    """Reads of unboxed vec tiles whose last writes are known."""
+    known = last_writes_of(context.program)
+    for step in context.program.steps:
+        if not step.modelled or step.op.name not in _WHOLE:
+            continue
+        for i, tile in enumerate(step.reads()):
+            if not is_vec(tile) or tile.type.boxed:
+                continue
+            rows, cols = _extent(step, tile)
+            for write in known.get((step.index, i), ()):
+                label = f"{op_text(step.op)} {tile.name} after {op_text(write.step.op)}"
+                yield RegionSite(
+                    context, step.op, step.path & write.step.path, label, tile, rows, cols, write)
+
+
+def _extent(step: Step, tile: TileUse) -> tuple[Expr, Expr]:
+    """Rows and columns that the op reads: no more than its destination has, where it works lane by lane."""
+    rows, cols = tile.valid_rows, tile.valid_cols
+    if step.op.name in elementwise.OPS:
+        for target in step.tiles("dst"):
+            rows, cols = minimum(rows, target.valid_rows), minimum(cols, target.valid_cols)
+    return rows, cols
+
+
+def _in_region(s: RegionSite) -> Cond:
+    return any_of((empty(s.rows, s.cols), all_of((s.rows <= s.write.rows, s.cols <= s.write.cols))))
+
+
+INIT_VALID: Rule[RegionSite] = Rule(
+    id="INIT-VALID", kind=SAFETY, observable=True, requires=("VF-01",), assumptions=("OUT-OF-VALID", "FILLPAD-ROWS"),
+    source="PTO-ISA tiles-and-valid-regions.md: an op leaves what lies outside its valid region alone; PTOAS#660",
+    claim="an op reads no more of a tile than was written last, whatever the handle declares valid",
+    sites=_regions, applies=lambda s: True, given=lambda s: in_range(s.tile),
+    goal=_in_region,
+    explain=lambda s, w: (
+        f"{op_text(s.op)} reads {w(s.rows)} x {w(s.cols)} elements of tile {s.tile.name}, of which "
+        f"{op_text(s.write.step.op)} at line {s.context.program.location(s.write.step.op).line} wrote "
+        f"{w(s.write.rows)} x {w(s.write.cols)}"),
+    help=lambda s: f"fill the tile first (fillpad), or read {s.write.rows!r} x {s.write.cols!r} elements",
+    mutant=lambda s: any_of((empty(s.rows, s.cols), s.cols <= s.write.cols)),
+)
+
+RULES = (INIT_PATH, INIT_VALID)

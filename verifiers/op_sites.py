@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
-from pypto_verified.index import Cond, Expr, IntLike, any_of, as_expr, const
+from pypto_verified.index import Cond, Expr, IntLike, all_of, any_of, as_expr, const
 from pypto_verified.index.cond import FALSE, CondLike, as_cond
 from pypto_verified.layouts import Space, TensorLayout
 from pypto_verified.pto.legality import Site as AssemblerSite
@@ -86,6 +86,13 @@ class ProductSite(Site):
 
 def valid(tile: TileUse, axis: int) -> Expr:
     return tile.valid_rows if axis == ROWS else tile.valid_cols
+
+
+def in_range(*tiles: TileUse) -> Cond:
+    """What VALID-LOWER and VALID-UPPER establish."""
+    return all_of(
+        c for t in tiles for v, size in ((t.valid_rows, t.type.rows), (t.valid_cols, t.type.cols))
+        for c in (v >= 0, v <= size))
 
 
 def empty(rows: Expr, cols: Expr) -> Cond:

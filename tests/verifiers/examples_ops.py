@@ -136,6 +136,13 @@ def _filled_in_loop(trips: str) -> str:
         window("w", "o", "%c0, %c0", "%c32, %c64", "32x64"), store("x", "w", VEC, "32x64"))), "%M: index")
 
 
+def _widened(rows: str) -> str:
+    """A tile filled with 16 valid rows, then declared to have `rows`, then used."""
+    return _lines(
+        alloc("x", VEC, rows="c16"), fill("x", VEC), f"pto.set_validshape %x, %{rows}, %c64 : {VEC}",
+        alloc("d", VEC, 8192, rows), unary("texp", "x", "d", VEC))
+
+
 PAIRS: dict[str, Pair] = {
     "VALID-BLOCKS": Pair(_blocks("c32"), _blocks("c16")),
     "VALID-COVER": Pair(_copy("c32"), _copy("c16")),
@@ -154,5 +161,6 @@ PAIRS: dict[str, Pair] = {
     "LAYOUT-STORE": Pair(_stored("row_major"), _stored("col_major")),
     "LAYOUT-VECTOR": Pair(_largest("none_box"), _largest("row_major")),
     "INIT-PATH": Pair(_filled_in_loop("c4"), _filled_in_loop("M")),
+    "INIT-VALID": Pair(_widened("c8"), _widened("c32")),
     "LAYOUT-COPY": Pair(_relaid("row_major"), _relaid("col_major")),
 }

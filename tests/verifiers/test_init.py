@@ -89,3 +89,13 @@ def test_half_a_tile_written_through_a_view_is_not_the_whole_tile() -> None:
 def test_an_accumulator_must_be_started_in_the_first_trip(condition: str, expected: Verdict) -> None:
     result = _accumulated(condition)
     assert (Verdict.REFUTED in verdicts(result, "INIT-PATH")) == (expected is Verdict.REFUTED)
+
+
+def test_a_second_handle_of_the_same_bytes_may_not_declare_more_than_was_written() -> None:
+    def stored(rows: str) -> FunctionResult:
+        return _stored_after(alloc("y", VEC, rows="c16"), fill("y", VEC), alloc("z", VEC, rows=rows), alloc(
+            "d", VEC, 8192, rows), f"pto.texp ins(%z : {VEC}) outs(%d : {VEC})", fill("x", VEC))
+
+    assert verdicts(stored("c16"), "INIT-VALID") == {Verdict.PROVED}
+    assert Verdict.REFUTED in verdicts(stored("c17"), "INIT-VALID")
+    assert "of which texpands at line" in finding(stored("c17"), "INIT-VALID").message
