@@ -56,10 +56,10 @@ class Layout:
         """(row, col) of an element offset: the inverse of `offset` on the physical extent."""
         box_rows, box_cols = self.box
         if self.blayout is BLayout.COL:
-            box_col, rest = divmod(offset, max(1, self.rows) * box_cols)
+            box_col, rest = divmod(offset, max(self.rows, 1) * box_cols)
             box_row, rest = divmod(rest, box_rows * box_cols)
         else:
-            box_row, rest = divmod(offset, max(1, self.cols) * box_rows)
+            box_row, rest = divmod(offset, max(self.cols, 1) * box_rows)
             box_col, rest = divmod(rest, box_rows * box_cols)
         if self.slayout is SLayout.COL:
             in_col, in_row = divmod(rest, box_rows)
@@ -85,7 +85,7 @@ def layout_of(
 ) -> Layout:
     """The layout of a tile type. ND row/none, DN col/none, Nz col/row, Zn row/col, Zz row/row, Nn col/col."""
     box_rows, box_cols = inner_box(slayout, fractal, itemsize)
-    if rows == 1 and slayout is SLayout.ROW:
+    if slayout is SLayout.ROW and rows == 1:
         box_rows = 1  # a vector operand is dense: its boxes hold one row
     inner_row, inner_col = (1, box_rows) if slayout is SLayout.COL else (box_cols, 1)
     size = box_rows * box_cols

@@ -1,7 +1,7 @@
 """Lane-wise arithmetic: tile with tile, tile with scalar, one tile. Source: PTO-ISA docs/isa, facts 2.5.
 
 Integers wrap; floating point rounds to nearest in the element type; MIN and MAX hand a NaN on (the device's choice is
-not documented); shifts by the width or more give 0 (or the sign), where the device leaves them undefined.
+not documented); what a shift by less than 0 or by the width or more gives is left to the device, so it is unspecified.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _on_bits(kernel: Kernel) -> Kernel:
 BINARY: dict[str, Kernel] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "min": np.minimum, "div": divide,
     "and": _on_bits(np.bitwise_and), "or": _on_bits(np.bitwise_or), "xor": _on_bits(np.bitwise_xor),
-    "shl": np.left_shift, "shr": np.right_shift, "rem": floor_remainder, "fmod": trunc_remainder,
+    "rem": floor_remainder, "fmod": trunc_remainder,
 }
 
 
@@ -74,6 +74,37 @@ def _tile_scalar(kernel: Kernel) -> Handler:
         lanes(site, dst, (src,), kernel, scalar(value, dst.kind))
 
     return run
+
+
+_SHIFTS = {"shl": np.left_shift, "shr": np.right_shift}
+
+
+def _shift_by_tile(kernel: np.ufunc) -> Handler:
+    def run(site: Site, dst: Tile, src0: Tile, src1: Tile) -> None:
+        amounts = src1.reads(dst.rows, dst.cols).get()
+        undefined = (amounts < 0) | (amounts >= dst.kind.itemsize * 8)
+        lanes(site, dst, (src0, src1), kernel)
+        if undefined.any():
+            out = dst.writes(dst.rows, dst.cols)
+            before = out.bad()
+            out.mark(undefined if before is None else undefined | before)
+
+    return run
+
+
+def _shift_by_scalar(kernel: np.ufunc) -> Handler:
+    def run(site: Site, dst: Tile, src: Tile, amount: int) -> None:
+        if 0 <= amount < dst.kind.itemsize * 8:
+            lanes(site, dst, (src,), kernel, scalar(amount, dst.kind))
+        else:
+            dst.writes(dst.rows, dst.cols).poison()
+
+    return run
+
+
+for _name, _shift in _SHIFTS.items():
+    op(f"t{_name}", "dst src0 src1")(_shift_by_tile(_shift))
+    op(f"t{_name}s", "dst src scalar")(_shift_by_scalar(_shift))
 
 
 for _name, _kernel in BINARY.items():

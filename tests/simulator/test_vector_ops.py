@@ -294,3 +294,15 @@ def test_a_reciprocal_in_place_loses_its_operand_on_a2a3(on: str, expected: list
     k.store(x, out)
     values = np.asarray([[2, 4, 1, 1, 1, 1, 1, 1]], np.float32)
     assert k.result(on, "out", a=values, out=zeros(1, 8))[0, :2].tolist() == expected
+
+
+@BOTH
+def test_shifts_by_the_width_are_unspecified(on: str) -> None:
+    a = np.asarray([[1, -8, 1, 1, 1, 1, 1, 1]], np.int32)
+    b = np.asarray([[3, 1, 31, 0, 0, 0, 0, 0]], np.int32)
+    assert binary("tshl", "i32", 1, 8).result(on, "out", a=a, b=b, out=a)[0, :3].tolist() == [8, -16, -(2**31)]
+    assert binary("tshr", "i32", 1, 8).result(on, "out", a=a, b=b, out=a)[0, :3].tolist() == [0, -4, 0]
+    b[0, 5], b[0, 6] = 32, -1
+    (error,) = binary("tshl", "i32", 1, 8).run(on, a=a, b=b, out=a).errors
+    assert isinstance(error, UninitialisedError)
+    assert "2 of 8" in str(error)
