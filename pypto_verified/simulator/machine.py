@@ -30,7 +30,6 @@ class Machine:
     """
 
     def __init__(self, target: Target, extra: dict[Space, int], declared: bool = False, lone: bool = False) -> None:
-        self.target = target
         self.declared = declared
         self.lone = lone
         self.pipes: dict[int, Any] = {}

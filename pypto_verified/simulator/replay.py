@@ -13,7 +13,7 @@ import numpy as np
 
 from pypto_verified.pto.module import Func, Op, Value
 from pypto_verified.pto.types import PtrType, ScalarType
-from pypto_verified.simulator.errors import SimError
+from pypto_verified.simulator.errors import Place, SimError, UnmodelledError
 from pypto_verified.simulator.program import Program, walk
 from pypto_verified.simulator.run import MAX_STEPS, Outcome, compile, execute
 from pypto_verified.simulator.scalars import pure
@@ -24,6 +24,8 @@ DEFAULT_EXTENT = 128
 """An extent of a tensor that the witness does not name."""
 UNSHAPED_ELEMENTS = 4096
 """Elements of an argument that no view of known extents describes."""
+LARGEST_BYTES = 1 << 30
+"""A larger argument is not allocated."""
 RANDOM_ELEMENTS = 1 << 22
 """Random elements of a larger argument; the rest is 0, which costs no memory until it is read."""
 
@@ -105,10 +107,11 @@ def allocations(func: Func) -> tuple[str, ...]:
 def _difference(shared: Mapping[str, Array], separate: Mapping[str, Array]) -> Difference | None:
     for name, left in shared.items():
         right = separate.get(name, left)
+        if np.array_equal(left.view(np.uint8), right.view(np.uint8)):
+            continue
         differs = left.view(np.uint8).reshape(-1, left.itemsize) != right.view(np.uint8).reshape(-1, left.itemsize)
-        if differs.any():
-            index = int(np.argwhere(differs.any(axis=1))[0, 0])
-            return Difference(name, (index,), str(left.reshape(-1)[index]), str(right.reshape(-1)[index]))
+        index = int(np.argmax(differs.any(axis=1)))
+        return Difference(name, (index,), str(left.reshape(-1)[index]), str(right.reshape(-1)[index]))
     return None
 
 
@@ -159,6 +162,8 @@ def _inputs(func: Func, scalars: Mapping[str, Scalar], seed: int) -> dict[str, A
         if isinstance(argument.type, PtrType):
             kind = storage(argument.type.dtype)
             count = sizes.get(argument.name, UNSHAPED_ELEMENTS)
+            if count * kind.itemsize > LARGEST_BYTES:
+                raise UnmodelledError(f"a tensor of {count * kind.itemsize} bytes", Place(argument.name))
             some = min(count, RANDOM_ELEMENTS)
             found[argument.name] = np.zeros(count, kind)
             found[argument.name][:some] = (

@@ -177,7 +177,9 @@ def _launch(
 
 
 def _outputs(program: Program, arrays: dict[str, Array]) -> dict[str, Array]:
-    return {
-        name: buffer.data.copy().view(array.dtype).reshape(array.shape) if buffer.written else array
-        for name, array, buffer in ((n, a, program.buffers[n]) for n, a in arrays.items())
-    }
+    found: dict[str, Array] = {}
+    for name, array in arrays.items():
+        buffer = program.buffers[name]
+        unchanged = not buffer.written or np.may_share_memory(buffer.data, array)
+        found[name] = array if unchanged else buffer.data.copy().view(array.dtype).reshape(array.shape)
+    return found

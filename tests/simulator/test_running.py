@@ -267,6 +267,13 @@ def test_a_replay_goes_on_to_the_fault_that_is_meant() -> None:
     assert len(replay(k.func, {"m": 60}, A2A3).errors) == 1
 
 
+def test_a_witness_with_an_absurd_extent_is_not_run() -> None:
+    k = Kernel({"m": "index"})
+    a, x = k.tensor("a", "f32", "%m", 8, (0, 0, 16, 8)), k.tile("x", "f32", 16, 8)
+    k.load(a, x)
+    assert "not run" in confirm(k.func, "BOUND-UPPER", {"m": 10**15}, A2A3)
+
+
 def test_an_uninitialised_read_replays() -> None:
     k = Kernel({"m": "index"})
     x = k.tile("x", "f32", 8, 8)
