@@ -10,10 +10,11 @@ from pypto_verified.dtypes import BY_PTO, DType
 from pypto_verified.pto.attrtext import FLOAT_CODES, INT_KINDS
 from pypto_verified.pto.enums import MEMBERS
 from pypto_verified.pto.lexer import Cursor, unquote
-from pypto_verified.pto.module import AttrValue, EnumAttr, Symbol
+from pypto_verified.pto.module import AttrValue, DictAttr, EnumAttr, IntArray, Symbol
 
 _MAX_ARRAY_NESTING = 16
 _ENUM = re.compile(r"#pto(?:<\s*(\w+)(?:\s+|\s*<\s*)(\w+)\s*>?\s*>|\.(\w+)<\s*(\w+)\s*>)\Z")
+_INT_ARRAY = re.compile(r"array<\s*(i\d+)\s*(?::\s*(-?\d+\s*(?:,\s*-?\d+\s*)*+))?>")
 _EPILOGUE = re.compile(
     r"#pto(?:\.|<\s*)acc_push_epilogue\s*<\s*layout\s*=\s*(\w+)\s*,\s*quant\s*=\s*(\w+)\s*,\s*relu\s*=\s*(\w+)\s*>\s*>?\Z"
 )
@@ -213,9 +214,26 @@ def _read_any(cursor: Cursor, depth: int) -> AttrValue:
         return _read_array(cursor, depth)
     if token[:1].isdigit() or (token[:1] == "-" and token[1:2].isdigit()):
         return _read_number(cursor)
+    if token == "{":
+        if depth >= _MAX_ARRAY_NESTING:
+            cursor.fail(f"attributes nest deeper than {_MAX_ARRAY_NESTING}")
+        entries: dict[str, AttrValue] = {}
+        read_dict(cursor, {}, entries, depth + 1)
+        return DictAttr(entries)
+    if token.startswith("array<"):
+        return _read_int_array(cursor)
     if not token or token in ")]}>,:=":
         cursor.fail(f"expected an attribute value, found {cursor.shown()}")
     cursor.not_modelled(f"the attribute value {cursor.shown()}")
+
+
+def _read_int_array(cursor: Cursor) -> IntArray:
+    """`array<i64: 0, 512>`, which the lexer keeps as one token."""
+    match = _INT_ARRAY.fullmatch(cursor.next)
+    if match is None:
+        cursor.not_modelled(f"the attribute value {cursor.shown()}")
+    cursor.pos += 1
+    return IntArray(match[1], tuple(int(part) for part in (match[2] or "").split(",") if part))
 
 
 def _read_number(cursor: Cursor) -> AttrValue:
@@ -249,7 +267,7 @@ def _read_array(cursor: Cursor, depth: int) -> AttrValue:
     return tuple(values)
 
 
-def read_dict(cursor: Cursor, kinds: Mapping[str, str], into: dict[str, AttrValue]) -> None:
+def read_dict(cursor: Cursor, kinds: Mapping[str, str], into: dict[str, AttrValue], depth: int = 0) -> None:
     """`{name = value, ...}` into `into`; a name alone is a unit attribute (None). ParseError for a name given twice."""
     cursor.expect("{")
     first = True
@@ -268,7 +286,7 @@ def read_dict(cursor: Cursor, kinds: Mapping[str, str], into: dict[str, AttrValu
                 cursor.fail(f"attribute '{name}' is given twice", at)
             kind = kinds[name]
         if cursor.accept("="):
-            into[name] = read_attr(cursor, kind)
+            into[name] = read_attr(cursor, kind) if kind else _read_any(cursor, depth)
         elif kinds.get(name, "unit") != "unit":
             cursor.fail(f"attribute '{name}' needs a value")
         else:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pypto_verified.dtypes import BY_PTO, INT32, INT64, DType
 from pypto_verified.pto.enums import ANGLED
 from pypto_verified.pto.lexer import quote
-from pypto_verified.pto.module import AttrValue, EnumAttr, Symbol
+from pypto_verified.pto.module import AttrValue, DictAttr, EnumAttr, IntArray, Symbol
 
 INT_KINDS = {"int": INT32, "int8": BY_PTO["i8"], "int64": INT64}
 """Attribute kinds of integers; in a dictionary all but the 64-bit one carry their type."""
@@ -47,6 +47,10 @@ def attr_text(value: AttrValue, kind: str = "", clause: bool = False) -> str:
         return float_text(value, BY_PTO["f64"])
     if isinstance(value, DType):
         return value.pto
+    if isinstance(value, IntArray):
+        return f"array<{value.type}{': ' if value.values else ''}{', '.join(map(str, value.values))}>"
+    if isinstance(value, DictAttr):
+        return dict_text(value.entries, {})
     if isinstance(value, tuple):
         return f"{kind[6:]}<{', '.join(map(str, value))}>" if kind.startswith("flags:") else _tuple_text(value)
     return str(value)

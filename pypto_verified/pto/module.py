@@ -64,17 +64,58 @@ class Symbol:
         return f"@{self.name}"
 
 
-AttrValue: TypeAlias = Union[bool, int, float, str, DType, EnumAttr, Symbol, tuple["AttrValue", ...], None]
+class IntArray:
+    """An `array<i64: 0, 512>` attribute: integers of one width, `type` as the text names it."""
+
+    __slots__ = ("type", "values")
+
+    def __init__(self, type: str, values: tuple[int, ...]) -> None:
+        self.type = type
+        self.values = values
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, IntArray) and (self.type, self.values) == (other.type, other.values)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.values))
+
+
+class DictAttr:
+    """A dictionary within an attribute. The order of its entries does not count."""
+
+    __slots__ = ("entries",)
+
+    def __init__(self, entries: dict[str, AttrValue]) -> None:
+        self.entries = entries
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, DictAttr) and self.entries == other.entries
+
+    def __hash__(self) -> int:
+        return hash(frozenset(self.entries.items()))
+
+
+AttrValue: TypeAlias = Union[
+    bool, int, float, str, DType, EnumAttr, Symbol, IntArray, DictAttr, tuple["AttrValue", ...], None
+]
 
 
 class Block:
-    """Arguments and ops of one region."""
+    """Arguments and ops of a block, usually the only one of its region.
 
-    __slots__ = ("args", "ops")
+    A region with branches (`cf.br`, `cf.cond_br`) is its entry block, whose `followers` are the region's other blocks
+    in text order; only these have a `label` (without `^`), and only an entry block has followers.
+    """
 
-    def __init__(self, args: list[Value], ops: list[Op]) -> None:
+    __slots__ = ("args", "followers", "label", "ops")
+
+    def __init__(
+        self, args: list[Value], ops: list[Op], label: str = "", followers: tuple[Block, ...] = ()
+    ) -> None:
         self.args = args
         self.ops = ops
+        self.label = label
+        self.followers = followers
 
 
 class Op:
@@ -127,9 +168,12 @@ class Op:
 
 
 class Func:
-    """A function. `attrs` are its attributes (`pto.kernel_kind`, `pto.entry`, ...); a declaration has body None."""
+    """A function. `attrs` are its attributes (`pto.kernel_kind`, `pto.entry`, ...); a declaration has body None.
 
-    __slots__ = ("args", "attrs", "body", "line", "loc", "name", "result_types")
+    `arg_attrs` are the attributes of those arguments that have some, by the argument's position.
+    """
+
+    __slots__ = ("arg_attrs", "args", "attrs", "body", "line", "loc", "name", "result_types")
 
     def __init__(
         self,
@@ -140,9 +184,11 @@ class Func:
         result_types: tuple[Type, ...] = (),
         loc: Location = NOWHERE,
         line: int = 0,
+        arg_attrs: dict[int, dict[str, AttrValue]] | None = None,
     ) -> None:
         self.name = name
         self.args = args
+        self.arg_attrs = arg_attrs if arg_attrs is not None else {}
         self.body = body
         self.attrs = attrs if attrs is not None else {}
         self.result_types = result_types
@@ -156,15 +202,33 @@ class Func:
         return kind.member if isinstance(kind, EnumAttr) else ""
 
 
+_INHERITED = ("pto.target_arch", "pto.device-spec")
+
+
 class Module:
-    """A `.pto` file. `file` is the path it was read from ('' if built in memory); it does not count in equality."""
+    """A `.pto` file, or a module within one. `file` is the path it was read from ('' if built in memory); it does not
+    count in equality. `modules` are the modules within this one; a text of several modules is one that has no functions
+    of its own. A module's symbols are visible in it alone."""
 
-    __slots__ = ("attrs", "file", "funcs")
+    __slots__ = ("attrs", "file", "funcs", "modules")
 
-    def __init__(self, funcs: list[Func], attrs: dict[str, AttrValue] | None = None, file: str = "") -> None:
+    def __init__(
+        self, funcs: list[Func], attrs: dict[str, AttrValue] | None = None, file: str = "",
+        modules: tuple[Module, ...] = (),
+    ) -> None:
         self.funcs = funcs
         self.attrs = attrs if attrs is not None else {}
         self.file = file
+        self.modules = modules
+
+    def units(self) -> Iterator[Module]:
+        """This module and those within it, each alone: with functions, without modules. What a module does not say of
+        its target it takes from the one around it."""
+        if self.funcs or not self.modules:
+            yield Module(self.funcs, self.attrs, self.file) if self.modules else self
+        for inner in self.modules:
+            inherited = {name: self.attrs[name] for name in _INHERITED if name in self.attrs}
+            yield from Module(inner.funcs, inherited | inner.attrs, inner.file, inner.modules).units()
 
     @property
     def arch(self) -> str:

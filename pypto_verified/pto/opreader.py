@@ -21,7 +21,12 @@ Names: TypeAlias = list[tuple[str, int]]
 """The names before `=` with the token where each stands."""
 
 _SHORT_NAMES = {"return": "func.return", "call": "func.call"}
-_TERMINATORS = frozenset({"func.return", "scf.yield", "scf.condition", "pto.yield"})
+_TERMINATORS = frozenset({"func.return", "scf.yield", "scf.condition", "pto.yield", "cf.br", "cf.cond_br"})
+_MANY_BLOCKS = frozenset({"scf.execute_region"})
+"""Ops whose regions may have several blocks; those of functions may, too."""
+
+Target: TypeAlias = tuple[str, tuple[Value, ...], int]
+"""Where a branch goes: a label, what it hands on, and the token of the label."""
 
 
 class OpReader:
@@ -32,31 +37,66 @@ class OpReader:
         self.scope = Scope(cursor)
         self.locations = Locations(cursor)
         self.calls: list[tuple[Op, int]] = []
+        self.branches: list[Target] = []
         self._special = special
 
-    def block(self, end: str = "}") -> list[Op]:
-        """The ops up to `end`, which is stepped over. Nothing may follow a terminator."""
+    def _ops(self) -> list[Op]:
+        """The ops of a block, up to `}` or the next label. Nothing may follow a terminator."""
         ops: list[Op] = []
         cursor = self.cursor
-        while not cursor.accept(end):
+        while cursor.next != "}" and cursor.next[:1] != "^":
             if not cursor.next:
-                cursor.fail(f"expected '{end}', found the end of the text")
+                cursor.fail("expected '}', found the end of the text")
             if ops and ops[-1].name in _TERMINATORS:
                 cursor.fail(f"no op may follow {ops[-1].name}")
             ops.append(self.op())
         return ops
 
     def region(self, args: list[tuple[str, Type, int]]) -> Block:
-        """`{ ... }` whose block arguments are already named."""
+        """`{ ... }` whose first block's arguments are already named."""
         cursor = self.cursor
         cursor.expect("{")
         self.scope.enter()
+        outer, self.branches = self.branches, []
         values = [self.scope.define(name, type_, at) for name, type_, at in args]
         if cursor.next[:1] == "^":
             values += self._label(allow_args=not args)
-        ops = self.block()
+        ops = self._ops()
+        followers = tuple(iter(self._follower, None)) if cursor.next[:1] == "^" else ()
+        cursor.expect("}")
+        block = Block(values, ops, "", followers)
+        if followers or self.branches:
+            self._check_branches(block)
+        self.branches = outer
         self.scope.leave()
-        return Block(values, ops)
+        return block
+
+    def _follower(self) -> Block | None:
+        """The next labelled block, None at the end of the region."""
+        cursor = self.cursor
+        if cursor.next[:1] != "^":
+            return None
+        label = cursor.next[1:]
+        values = self._label(allow_args=True)
+        return Block(values, self._ops(), label)
+
+    def _check_branches(self, entry: Block) -> None:
+        """Every block ends in a terminator, every branch goes to a block of this region and hands on what it takes."""
+        cursor = self.cursor
+        blocks: dict[str, Block] = {}
+        for block in entry.followers:
+            if block.label in blocks:
+                cursor.fail(f"the label ^{block.label} is given twice in this region", cursor.pos - 1)
+            blocks[block.label] = block
+        for block in (entry, *entry.followers):
+            if not block.ops or block.ops[-1].name not in _TERMINATORS:
+                cursor.fail("a block of a region with several must end in a terminator", cursor.pos - 1)
+        for label, handed, at in self.branches:
+            target = blocks.get(label)
+            if target is None:
+                cursor.fail(f"no block ^{label} in this region that a branch may go to", at)
+            if [v.type for v in handed] != [v.type for v in target.args]:
+                cursor.fail(f"the branch hands on other types than ^{label} takes", at)
 
     def _label(self, allow_args: bool) -> list[Value]:
         cursor = self.cursor
@@ -77,8 +117,6 @@ class OpReader:
     def op(self) -> Op:
         """One op with its location."""
         cursor = self.cursor
-        if cursor.next[:1] == "^":
-            cursor.not_modelled("more than one block in a region (cf branches)")
         start = cursor.pos
         names = self._result_names() if cursor.next[:1] == "%" else []
         at = cursor.pos
@@ -104,6 +142,8 @@ class OpReader:
 
     def finish(self, row: OpRow, parts: Parts, names: Names, regions: tuple[Block, ...] = ()) -> Op:
         """The op of its parts; defines its results."""
+        if row.name not in _MANY_BLOCKS and any(region.followers for region in regions):
+            self.cursor.fail(f"a region of {row.name} has one block", self.cursor.pos - 1)
         return Op(row.name, parts.args, parts.attrs, self.results(row, names, parts.results), regions)
 
     def results(self, row: OpRow, names: Names, types: list[Type]) -> tuple[Value, ...]:

@@ -25,37 +25,59 @@ def read(text: str, file: str = "") -> Module:
     """
     check_input(text, file)
     reader = OpReader(Cursor(text, file), SPECIAL)
-    return _ModuleReader(reader).module(file)
+    return _ModuleReader(reader, file).text()
 
 
 class _ModuleReader:
-    def __init__(self, reader: OpReader) -> None:
+    def __init__(self, reader: OpReader, file: str) -> None:
         self.reader = reader
         self.cursor = reader.cursor
+        self.file = file
         self.funcs: dict[str, Func] = {}
+        self.modules: list[Module] = []
         self.attrs: dict[str, AttrValue] = {}
 
-    def module(self, file: str) -> Module:
+    def text(self) -> Module:
+        """The whole text: one module, or functions and modules that no module is written around."""
         cursor = self.cursor
         self._aliases()
-        if cursor.next in ("module", "builtin.module"):
-            cursor.pos += 1
-            if cursor.next[:1] == "@":
-                self.attrs["sym_name"] = read_symbol(cursor).name
-            if cursor.accept("attributes"):
-                read_dict(cursor, _MODULE_ATTRS, self.attrs)
-            cursor.expect("{")
-            while not cursor.accept("}"):
-                self._func()
-            self.reader.locations.optional()
-        else:
-            while cursor.next and cursor.next[:1] not in "#!":
-                self._func()
-        self._aliases()
+        while cursor.next and cursor.next[:1] not in "#!":
+            self._item()
+            self._aliases()
         if cursor.next:
             cursor.fail(f"expected the end of the text, found {cursor.shown()}")
+        if len(self.modules) == 1 and not self.funcs:
+            return self.modules[0]
+        return self._made()
+
+    def _item(self) -> None:
+        cursor = self.cursor
+        if cursor.next not in ("module", "builtin.module"):
+            self._func()
+            return
+        cursor.pos += 1
+        self.reader.scope.enter()
+        calls, self.reader.calls = self.reader.calls, []
+        self.modules.append(_ModuleReader(self.reader, self.file).module())
+        self.reader.calls = calls
+        self.reader.scope.leave()
+
+    def module(self) -> Module:
+        """What follows the word `module`."""
+        cursor = self.cursor
+        if cursor.next[:1] == "@":
+            self.attrs["sym_name"] = read_symbol(cursor).name
+        if cursor.accept("attributes"):
+            read_dict(cursor, _MODULE_ATTRS, self.attrs)
+        cursor.expect("{")
+        while not cursor.accept("}"):
+            self._item()
+        self.reader.locations.optional()
+        return self._made()
+
+    def _made(self) -> Module:
         self._check_symbols()
-        return Module(list(self.funcs.values()), self.attrs, file)
+        return Module(list(self.funcs.values()), self.attrs, self.file, tuple(self.modules))
 
     def _aliases(self) -> None:
         cursor = self.cursor
@@ -72,8 +94,6 @@ class _ModuleReader:
     def _func(self) -> None:
         cursor, reader = self.cursor, self.reader
         start = cursor.pos
-        if cursor.next in ("module", "builtin.module"):
-            cursor.not_modelled("a module within a module")
         if cursor.next != "func.func":
             cursor.fail(f"expected func.func, found {cursor.shown()}")
         cursor.pos += 1
@@ -85,19 +105,21 @@ class _ModuleReader:
         if name in self.funcs:
             cursor.fail(f"@{name} is defined twice", name_at)
         reader.scope.enter()
-        args = self._arguments(attrs)
+        args, arg_attrs = self._arguments()
         results = type_list(reader.scope) if cursor.accept("->") else []
         if cursor.accept("attributes"):
             read_dict(cursor, _FUNC_ATTRS, attrs)
         body = self._body(name, results) if cursor.next == "{" else None
         reader.scope.leave()
         loc = reader.locations.optional()
-        self.funcs[name] = Func(name, args, body, attrs, tuple(results), loc, cursor.line(start))
+        self.funcs[name] = Func(name, args, body, attrs, tuple(results), loc, cursor.line(start), arg_attrs)
 
-    def _arguments(self, attrs: dict[str, AttrValue]) -> list[Value]:
+    def _arguments(self) -> tuple[list[Value], dict[int, dict[str, AttrValue]]]:
+        """The arguments, and by position the attributes of those that have some."""
         cursor, scope = self.cursor, self.reader.scope
         cursor.expect("(")
         args: list[Value] = []
+        attrs: dict[int, dict[str, AttrValue]] = {}
         while not cursor.accept(")"):
             if args:
                 cursor.expect(",")
@@ -109,20 +131,21 @@ class _ModuleReader:
             else:
                 args.append(Value("", scope.type()))
             if cursor.next == "{":
-                cursor.not_modelled("attributes of a function argument")
+                read_dict(cursor, {}, attrs.setdefault(len(args) - 1, {}))
             self.reader.locations.optional()
-        return args
+        return args, attrs
 
     def _body(self, name: str, results: list[Type]) -> Block:
         cursor = self.cursor
         block = self.reader.region([])
-        last = block.ops[-1] if block.ops else None
-        if last is None or last.name != "func.return":
+        ends = [b.ops[-1] if b.ops else None for b in (block, *block.followers)]
+        if not block.followers and (ends[0] is None or ends[0].name != "func.return"):
             cursor.fail(f"the body of @{name} must end in return", cursor.pos - 1)
-        found = [v.type for v in last.args.get("values", ())]
-        if found != results:
-            shown = ", ".join(type_text(t, True) for t in found) or "nothing"
-            cursor.fail(f"@{name} returns {shown}, its declaration differs", cursor.pos - 1)
+        for end in ends:
+            found = [v.type for v in end.args.get("values", ())] if end is not None else []
+            if end is not None and end.name == "func.return" and found != results:
+                shown = ", ".join(type_text(t, True) for t in found) or "nothing"
+                cursor.fail(f"@{name} returns {shown}, its declaration differs", cursor.pos - 1)
         return block
 
     def _check_symbols(self) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 from pypto_verified.dtypes import BOOL, DType
 from pypto_verified.pto.attrread import read_attr, read_dict, read_float, read_symbol
-from pypto_verified.pto.module import AttrValue, Block, Op, Value
+from pypto_verified.pto.module import AttrValue, Block, IntArray, Op, Value
 from pypto_verified.pto.opread import Parts
 from pypto_verified.pto.opreader import Names, OpReader, SpecialForm, value_name
 from pypto_verified.pto.scope import Scope
 from pypto_verified.pto.spec import OpRow
 from pypto_verified.pto.types import ScalarType, Type
 from pypto_verified.pto.typetext import parse_type, type_text
+
+
+_DENSE = re.compile(r"dense<\s*(-?\d+|\[\s*-?\d+\s*(?:,\s*-?\d+\s*)*+\])\s*>")
+_VECTOR = re.compile(r"vector<\s*(\d+)xi(\d+)\s*>")
 
 
 def type_list(scope: Scope) -> list[Type]:
@@ -38,8 +44,8 @@ def _constant(reader: OpReader, row: OpRow, names: Names) -> Op:
         parts.results.append(parse_type("i1"))
         return reader.finish(row, parts, names)
     at = cursor.pos
-    if cursor.next[:5] in ("dense", "array"):
-        cursor.not_modelled("a constant that is not a scalar")
+    if cursor.next[:6] == "dense<":
+        return _dense(reader, row, names, parts)
     cursor.pos += 1
     cursor.expect(":")
     type_ = scope.type()
@@ -54,6 +60,30 @@ def _constant(reader: OpReader, row: OpRow, names: Names) -> Op:
     if isinstance(value, int) and not isinstance(value, bool):
         scope.constants[op.result] = value
     return op
+
+
+def _dense(reader: OpReader, row: OpRow, names: Names, parts: Parts) -> Op:
+    """`dense<[1, 2]> : vector<2xi16>`, a vector of integers; `dense<0>` gives all elements."""
+    cursor = reader.cursor
+    match = _DENSE.fullmatch(cursor.next)
+    if match is None:
+        cursor.not_modelled(f"the constant {cursor.shown()}")
+    cursor.pos += 1
+    cursor.expect(":")
+    type_at = cursor.pos
+    parts.results.append(reader.scope.type())
+    vector = _VECTOR.fullmatch(cursor.texts[type_at])
+    if vector is None:
+        cursor.not_modelled(f"a constant of type {cursor.texts[type_at]}", type_at)
+    values = tuple(int(part) for part in match[1].strip("[]").split(",") if part.strip())
+    if match[1].startswith("[") and len(values) != int(vector[1]):
+        cursor.fail(f"the constant has {len(values)} elements, its type {vector[1]}", type_at - 2)
+    bits = int(vector[2])
+    wrong = [v for v in values if not -(1 << (bits - 1)) <= v < 1 << bits]
+    if wrong:
+        cursor.fail(f"{wrong[0]} does not fit into i{bits}", type_at - 2)
+    parts.attrs["value"] = IntArray("dense", values) if match[1].startswith("[") else values[0]
+    return reader.finish(row, parts, names)
 
 
 def _literal(reader: OpReader, dtype: DType) -> bool | int | float:
@@ -215,6 +245,63 @@ def _section(reader: OpReader, row: OpRow, names: Names) -> Op:
     return reader.finish(row, parts, names, (block,))
 
 
+def _execute(reader: OpReader, row: OpRow, names: Names) -> Op:
+    cursor = reader.cursor
+    parts = Parts({}, {}, type_list(reader.scope) if cursor.accept("->") else [])
+    block = reader.region([])
+    if not block.followers:
+        _check_yield(reader, block, "scf.yield", parts.results, "the region")
+    _trailing_dict(reader, row, parts.attrs)
+    return reader.finish(row, parts, names, (block,))
+
+
+def _branch_target(reader: OpReader) -> tuple[str, tuple[Value, ...]]:
+    """`^label(%a, %b : T, T)`."""
+    cursor, scope = reader.cursor, reader.scope
+    at = cursor.pos
+    if len(cursor.next) < 2 or cursor.next[0] != "^":
+        cursor.fail(f"expected the label of a block, found {cursor.shown()}")
+    label = cursor.take()[1:]
+    handed: list[Value] = []
+    if cursor.accept("("):
+        while not cursor.accept(":"):
+            if handed:
+                cursor.expect(",")
+            handed.append(scope.operand())
+        for number, value in enumerate(handed):
+            if number:
+                cursor.expect(",")
+            scope.check_type(value, scope.type())
+        cursor.expect(")")
+    reader.branches.append((label, tuple(handed), at))
+    return label, tuple(handed)
+
+
+def _branch(reader: OpReader, row: OpRow, names: Names) -> Op:
+    parts = Parts()
+    label, handed = _branch_target(reader)
+    parts.attrs["dest"] = label
+    if handed:
+        parts.args["operands"] = handed
+    _trailing_dict(reader, row, parts.attrs)
+    return reader.finish(row, parts, names)
+
+
+def _choice(reader: OpReader, row: OpRow, names: Names) -> Op:
+    cursor, scope = reader.cursor, reader.scope
+    condition = scope.operand()
+    scope.check_type(condition, parse_type("i1"))
+    parts = Parts({"cond": (condition,)})
+    for way in ("true", "false"):
+        cursor.expect(",")
+        label, handed = _branch_target(reader)
+        parts.attrs[f"{way}_dest"] = label
+        if handed:
+            parts.args[f"{way}_operands"] = handed
+    _trailing_dict(reader, row, parts.attrs)
+    return reader.finish(row, parts, names)
+
+
 def _fusion(reader: OpReader, row: OpRow, names: Names) -> Op:
     cursor = reader.cursor
     block = reader.region([])
@@ -230,5 +317,5 @@ def _fusion(reader: OpReader, row: OpRow, names: Names) -> Op:
 
 SPECIAL: dict[str, SpecialForm] = {
     "constant": _constant, "scf.for": _for, "scf.if": _if, "scf.while": _while, "func.call": _call,
-    "section": _section, "fusion": _fusion,
+    "section": _section, "fusion": _fusion, "scf.execute_region": _execute, "cf.br": _branch, "cf.cond_br": _choice,
 }

@@ -1,4 +1,4 @@
-"""The op table, part 3: MLIR's scalar and control ops around the tile ops (arith, math, scf, func). One row each."""
+"""The op table, part 3: MLIR's scalar and control ops around the tile ops (arith, math, scf, cf, func). One row each."""
 
 from __future__ import annotations
 
@@ -52,6 +52,11 @@ _CONTROL = (
     row("scf.condition", "cond:s values:t*", form="( $cond ) {} <? $values : :values ?>", pipe="", effect="control",
         source=_SOURCE),
     row("scf.yield", "values:t*", form="{} <? $values : :values ?>", pipe="", effect="control", source=_SOURCE),
+    row("scf.execute_region", form="scf.execute_region", pipe="", effect="control", modelled=False, source=_SOURCE),
+    row("cf.br", "operands:t*", form="cf.br", pipe="", effect="control", modelled=False, attrs={"dest": "str"},
+        source=_SOURCE),
+    row("cf.cond_br", "cond:s true_operands:t* false_operands:t*", form="cf.cond_br", pipe="", effect="control",
+        modelled=False, attrs={"true_dest": "str", "false_dest": "str"}, source=_SOURCE),
     row("func.return", "values:t*", form="{} <? $values : :values ?>", pipe="", effect="control", source=_SOURCE),
     row("func.call", "operands:t*", form="func.call", pipe="", effect="control", attrs={"callee": "symbol"},
         source=_SOURCE),

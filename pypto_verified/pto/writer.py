@@ -8,7 +8,7 @@ from pypto_verified.dtypes import INDEX
 from pypto_verified.errors import CodegenError, Location
 from pypto_verified.pto.attrtext import attr_text, dict_text, float_text, symbol_text
 from pypto_verified.pto.lexer import quote
-from pypto_verified.pto.module import Block, Func, Module, Op, Symbol, Value
+from pypto_verified.pto.module import Block, Func, IntArray, Module, Op, Symbol, Value
 from pypto_verified.pto.opwrite import OpWriter
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.spec import OpRow
@@ -38,27 +38,39 @@ class _Writer:
         self._special: dict[str, Callable[[Op, str], None]] = {
             "constant": self._constant, "scf.for": self._for, "scf.if": self._if, "scf.while": self._while,
             "func.call": self._call, "section": self._section, "fusion": self._fusion,
+            "scf.execute_region": self._execute, "cf.br": self._branch, "cf.cond_br": self._choice,
         }
 
     def module(self, module: Module) -> str:
+        """The whole text."""
+        self._module(module, "")
+        return "\n".join(self._lines) + "\n"
+
+    def _module(self, module: Module, indent: str) -> None:
         attrs = {k: v for k, v in module.attrs.items() if k not in _MODULE_WORDS}
         name = module.attrs.get("sym_name")
-        head = "module"
+        head = f"{indent}module"
         if isinstance(name, str):
             head += f" {symbol_text(Symbol(name))}"
         if attrs:
             head += f" attributes {dict_text(attrs, {})}"
+        bare = len(module.modules) > 1 and not (module.funcs or module.attrs or indent)
+        if bare:
+            for inner in module.modules:
+                self._module(inner, "")
+            return
         self._lines.append(head + " {")
         for func in module.funcs:
-            self._func(func)
-        self._lines.append("}")
-        return "\n".join(self._lines) + "\n"
+            self._func(func, indent + "  ")
+        for inner in module.modules:
+            self._module(inner, indent + "  ")
+        self._lines.append(indent + "}")
 
-    def _func(self, func: Func) -> None:
+    def _func(self, func: Func, indent: str) -> None:
         attrs = {k: v for k, v in func.attrs.items() if k not in _FUNC_WORDS}
         visibility = func.attrs.get("sym_visibility")
-        head = f"  func.func {visibility} " if isinstance(visibility, str) else "  func.func "
-        args = ", ".join(f"%{a.name}: {self._type(a.type)}" if a.name else self._type(a.type) for a in func.args)
+        head = f"{indent}func.func {visibility} " if isinstance(visibility, str) else f"{indent}func.func "
+        args = ", ".join(self._argument(func, at) for at in range(len(func.args)))
         head += f"{symbol_text(Symbol(func.name))}({args})"
         if func.result_types:
             head += f" -> {self._tuple(func.result_types)}"
@@ -68,12 +80,21 @@ class _Writer:
             self._lines.append(head + self._loc(func.loc))
             return
         self._lines.append(head + " {")
-        self._block(func.body, "    ")
-        self._lines.append("  }" + self._loc(func.loc))
+        self._block(func.body, indent + "  ")
+        self._lines.append(indent + "}" + self._loc(func.loc))
+
+    def _argument(self, func: Func, at: int) -> str:
+        arg, attrs = func.args[at], func.arg_attrs.get(at)
+        text = f"%{arg.name}: {self._type(arg.type)}" if arg.name else self._type(arg.type)
+        return text if attrs is None else f"{text} {dict_text(attrs, {})}"
 
     def _block(self, block: Block, indent: str) -> None:
         for op in block.ops:
             self._op(op, indent)
+        for follower in block.followers:
+            args = ", ".join(f"%{a.name}: {self._type(a.type)}" for a in follower.args)
+            self._lines.append(f"{indent[:-2]}^{follower.label}{f'({args})' if args else ''}:")
+            self._block(follower, indent)
 
     def _op(self, op: Op, indent: str) -> None:
         row = TABLE.get(op.name)
@@ -99,8 +120,9 @@ class _Writer:
         value = op.attrs["value"]
         type_ = op.result.type
         if not isinstance(type_, ScalarType):
-            raise CodegenError("a constant must be a scalar", op.loc)
-        if isinstance(value, bool):
+            values = list(value.values) if isinstance(value, IntArray) else value
+            text = f"dense<{values}> : {self._type(type_)}"
+        elif isinstance(value, bool):
             text = "true" if value else "false"
         elif isinstance(value, float):
             text = f"{float_text(value, type_.dtype)} : {type_.dtype.pto}"
@@ -150,6 +172,28 @@ class _Writer:
         self._block(after, indent + "  ")
         attrs = f" attributes {dict_text(op.attrs, {})}" if op.attrs else ""
         self._lines.append(f"{indent}}}{attrs}{self._loc(op.loc)}")
+
+    def _execute(self, op: Op, indent: str) -> None:
+        results = f" -> {self._tuple([v.type for v in op.results])}" if op.results else ""
+        self._lines.append(f"{indent}{_results(op)}{op.name}{results} {{")
+        self._block(op.regions[0], indent + "  ")
+        self._close(op, indent, TABLE[op.name])
+
+    def _branch(self, op: Op, indent: str) -> None:
+        attrs = {k: v for k, v in op.attrs.items() if k != "dest"}
+        extra = f" {dict_text(attrs, {})}" if attrs else ""
+        self._line(op, indent, f"cf.br {self._target(op, 'dest', 'operands')}{extra}")
+
+    def _choice(self, op: Op, indent: str) -> None:
+        attrs = {k: v for k, v in op.attrs.items() if k not in ("true_dest", "false_dest")}
+        extra = f" {dict_text(attrs, {})}" if attrs else ""
+        ways = ", ".join(self._target(op, f"{way}_dest", f"{way}_operands") for way in ("true", "false"))
+        self._line(op, indent, f"cf.cond_br {op.arg('cond')!r}, {ways}{extra}")
+
+    def _target(self, op: Op, label: str, group: str) -> str:
+        handed = op.args.get(group, ())
+        values = f"({self._ops.values(handed)} : {self._ops.types(handed)})" if handed else ""
+        return f"^{op.attrs[label]}{values}"
 
     def _call(self, op: Op, indent: str) -> None:
         callee = op.attrs["callee"]
