@@ -7,7 +7,7 @@ from time import perf_counter
 
 from pypto_verified.errors import Location, NotModelled
 from pypto_verified.index import Cond, symbols_of
-from pypto_verified.index.cond import as_cond
+from pypto_verified.index.cond import FALSE, as_cond
 from pypto_verified.pto.legality import Check
 from pypto_verified.pto.module import Func, Module, Op
 from pypto_verified.pto.walk import walk_ops
@@ -23,6 +23,7 @@ from verifiers.rule import Witness
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver import Decision, Ladder, Query, weakest_condition
 from verifiers.solver.cone import names_of, split_by_relevance
+from verifiers.wording import Wording
 
 _SYMBOL_ASSUMPTIONS = {
     SymbolKind.DIM: "SIZE-NONNEG", SymbolKind.SIZE: "SIZE-NONNEG",
@@ -195,15 +196,27 @@ class _Check:
                             help="drop or weaken an --assume")
         if decision.verdict is Verdict.UNKNOWN and not decision.needs_condition:
             return _finding(rule.id, rule.kind, Verdict.UNKNOWN, f"{rule.claim}: not decided ({decision.why})", place)
-        witness = Witness(decision.model)
+        wording = Wording(self.program.symbols)
+        worded, witness = wording.site(site), Witness(self._named_values(decision))
         needs = ""
-        message = rule.explain(site, witness)
+        message = rule.explain(worded, witness)
         if decision.verdict is Verdict.UNKNOWN:
-            needs = repr(weakest_condition(self.ladder, hypotheses, goal, self.inner))
+            needs = repr(wording.cond(weakest_condition(self.ladder, hypotheses, goal, self.inner)))
             message = f"not known to hold: {rule.claim}. It fails when {message}"
+        help = rule.help(worded)
+        if decision.verdict is Verdict.REFUTED and goal is not FALSE and names_of(goal) <= set(self.dims):
+            help += f'; or, if callers keep to it, --assume "{goal!r}"'
         return _finding(
-            rule.id, rule.kind, decision.verdict, message, place, help=rule.help(site), needs=needs,
+            rule.id, rule.kind, decision.verdict, message, place, help=help, needs=needs,
             witness=self._witness(decision, hypotheses, goal))
+
+    def _named_values(self, decision: Decision) -> dict[str, int]:
+        """The model, and the value of every name that users see."""
+        value = Witness(decision.model)
+        named = {
+            name: value(shown.expr) for name, shown in self.program.symbols.shown.items()
+            if set(symbols_of(shown.expr)) <= set(decision.model)}
+        return {**decision.model, **named}
 
     def _witness(self, decision: Decision, hypotheses: Cond, goal: Cond) -> tuple[tuple[str, int], ...]:
         """The values that matter, under the names users know."""

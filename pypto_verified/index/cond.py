@@ -18,7 +18,7 @@ class Cond:
     `&`, `|`, `~` build; `bool()` only works on TRUE and FALSE, so that an undecided condition never reads as one.
     """
 
-    __slots__ = ("expr", "kind", "name", "parts", "uid")
+    __slots__ = ("_text", "expr", "kind", "name", "parts", "uid")
 
     def __init__(self, kind: str, expr: Expr | None, parts: tuple[Cond, ...], name: str, uid: int) -> None:
         self.kind = kind
@@ -26,6 +26,7 @@ class Cond:
         self.parts = parts
         self.name = name
         self.uid = uid
+        self._text = ""
 
     def __hash__(self) -> int:
         return self.uid
@@ -54,6 +55,11 @@ class Cond:
         raise TypeError(f"undecided condition used as a truth value: {self!r}")
 
     def __repr__(self) -> str:
+        if not self._text:
+            self._text = self._spelled()
+        return self._text
+
+    def _spelled(self) -> str:
         if self.kind in ("true", "false"):
             return self.kind
         if self.kind == "var":
@@ -192,7 +198,7 @@ def _junction(kind: str, parts: Iterable[CondLike], unit: Cond, zero: Cond) -> C
         return unit
     if len(flat) == 1:
         return next(iter(flat.values()))
-    return _make(kind, parts=tuple(flat[u] for u in sorted(flat)))
+    return _make(kind, parts=tuple(sorted(flat.values(), key=repr)))
 
 
 def implies(a: CondLike, b: CondLike) -> Cond:

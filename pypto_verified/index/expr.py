@@ -22,9 +22,12 @@ Monomial: TypeAlias = "tuple[Atom, ...]"
 
 
 class Atom:
-    """An irreducible factor. `kind` is 'sym', 'floordiv', 'mod', 'min' or 'max'; `args` its operands."""
+    """An irreducible factor. `kind` is 'sym', 'floordiv', 'mod', 'min' or 'max'; `args` its operands.
 
-    __slots__ = ("args", "hi", "kind", "lo", "name", "uid")
+    `order` sorts atoms by what they say, symbols first, so that texts do not depend on what was built before.
+    """
+
+    __slots__ = ("args", "hi", "kind", "lo", "name", "order", "uid")
 
     def __init__(self, kind: str, name: str, args: tuple[Expr, ...], lo: Bound, hi: Bound, uid: int) -> None:
         self.kind = kind
@@ -33,6 +36,7 @@ class Atom:
         self.lo = lo
         self.hi = hi
         self.uid = uid
+        self.order = ("", name, uid) if kind == "sym" else (kind, repr(self), uid)
 
     def __hash__(self) -> int:
         return self.uid
@@ -189,7 +193,7 @@ _TABLE = _Table({}, {})
 
 
 def _atom_order(a: Atom) -> tuple[str, str, int]:
-    return ((a.kind != "sym" and a.kind) or "", a.name, a.uid)
+    return a.order
 
 
 def polynomial(total: dict[Monomial, int], constant: int) -> Expr:
@@ -268,7 +272,7 @@ def _extreme(kind: str, values: tuple[IntLike, ...]) -> Expr:
         kept.append(v)
     if len(kept) == 1:
         return kept[0]
-    kept.sort(key=lambda e: e.uid)
+    kept.sort(key=lambda e: (not e.terms, repr(e)))
     los, his = [k.lo for k in kept], [k.hi for k in kept]
     if kind == "min":
         lo = None if None in los else min(b for b in los if b is not None)

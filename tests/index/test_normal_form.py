@@ -159,3 +159,11 @@ def test_symbolic_divisors_cancel_only_when_positive() -> None:
     assert (positive * N) // positive is N
     assert (positive * N) % positive is N * 0
     assert ((K * N) // K) is not N
+
+
+def test_texts_do_not_depend_on_what_was_built_before() -> None:
+    # derivation: operands of min and of a conjunction are put in the order of their texts, constants last
+    late, early = symbol("zz", 0), symbol("aa", 0)
+    assert repr(minimum(late, early, 7)) == "min(aa, zz, 7)"
+    assert repr((late <= 3) & (early <= 3)) == "aa <= 3 and zz <= 3"
+    assert repr(late // 2 + early // 2) == "aa // 2 + zz // 2"
