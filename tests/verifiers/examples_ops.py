@@ -143,6 +143,29 @@ def _widened(rows: str) -> str:
         alloc("d", VEC, 8192, rows), unary("texp", "x", "d", VEC))
 
 
+def _kept(destination: str) -> str:
+    """A tile loaded and, if `destination` is a window of %q, stored."""
+    last = {"window": store("t", "v", VEC), "tile": f"pto.tmov ins(%t : {VEC}) outs(%d : {VEC})"}[destination]
+    return _lines(
+        view("a", "p", "c32"), view("o", "q", "c32"), alloc("t", VEC), alloc("d", VEC, 8192),
+        window("w", "a", "%c0, %c0", "%c32, %c64"), load("w", "t", VEC), window("v", "o", "%c0, %c0", "%c32, %c64"),
+        last)
+
+
+def _walked(size: str) -> str:
+    """A loop over M rows of the output in steps of 32, each storing `size` rows."""
+    return kernel("\n".join((
+        view("o", "q", "M"),
+        "%up = arith.addi %M, %c31 : index", "%n = arith.divsi %up, %c32 : index",
+        "%down = arith.divsi %M, %c32 : index",
+        f"scf.for %i = %c0 to %{size} step %c1 {{",
+        "%at = arith.muli %i, %c32 : index", "%left = arith.subi %M, %at : index",
+        "%rows = arith.minsi %left, %c32 : index",
+        alloc("t", VEC, rows="rows"), fill("t", VEC),
+        window("w", "o", "%at, %c0", "%rows, %c64"), store("t", "w", VEC), "}")), "%M: index").replace(
+            "%c64 = arith", "%c31 = arith.constant 31 : index\n    %c64 = arith", 1)
+
+
 PAIRS: dict[str, Pair] = {
     "VALID-BLOCKS": Pair(_blocks("c32"), _blocks("c16")),
     "VALID-COVER": Pair(_copy("c32"), _copy("c16")),
@@ -162,5 +185,7 @@ PAIRS: dict[str, Pair] = {
     "LAYOUT-VECTOR": Pair(_largest("none_box"), _largest("row_major")),
     "INIT-PATH": Pair(_filled_in_loop("c4"), _filled_in_loop("M")),
     "INIT-VALID": Pair(_widened("c8"), _widened("c32")),
+    "WRITE-ANY": Pair(_kept("window"), _kept("tile")),
+    "WRITE-REST": Pair(_walked("n"), _walked("down")),
     "LAYOUT-COPY": Pair(_relaid("row_major"), _relaid("col_major")),
 }
