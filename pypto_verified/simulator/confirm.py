@@ -13,7 +13,7 @@ from pypto_verified.targets import Target
 OBSERVED_AS: dict[str, tuple[str, ...]] = {
     "BOUND-": ("global bounds",), "VIEW-": ("local bounds",), "BOX-": ("local bounds",), "INIT-": ("uninitialised",),
     "PITCH-": ("uninitialised", "local bounds"), "PLAN-CAPACITY": ("capacity", "local bounds"),
-    "PLAN-ALIGN": ("alignment",), "PLAN-INPLACE": ("uninitialised",), "WRITE-": ("conflicting writes",),
+    "PLAN-ALIGN": ("alignment",), "PLAN-INPLACE": ("uninitialised",),
     "VALID-": ("shape", "local bounds", "global bounds", "uninitialised", "invalid read"),
 }
 """How a failure of a rule shows in a run: the kinds of faults. A rule without a row shows otherwise, or not at all."""
