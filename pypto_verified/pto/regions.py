@@ -14,7 +14,6 @@ from pypto_verified.pto.spec import OpRow
 from pypto_verified.pto.types import ScalarType, Type
 from pypto_verified.pto.typetext import parse_type, type_text
 
-
 _DENSE = re.compile(r"dense<\s*(-?\d+|\[\s*-?\d+\s*(?:,\s*-?\d+\s*)*+\])\s*>")
 _VECTOR = re.compile(r"vector<\s*(\d+)xi(\d+)\s*>")
 

@@ -1,4 +1,4 @@
-"""The op table, part 3: MLIR's scalar and control ops around the tile ops (arith, math, scf, cf, func). One row each."""
+"""The op table, part 3: MLIR's scalar and control ops around the tile ops (arith, math, scf, cf, func)."""
 
 from __future__ import annotations
 

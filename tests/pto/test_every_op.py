@@ -19,7 +19,8 @@ _TYPES = {
     "tile": "!pto.tile_buf<vec, 8x16xf32>", "scalar": "i32", "index": "index", "ptr": "!pto.ptr<f32>",
     "view": "!pto.partition_tensor_view<8x16xf32>", "any": "!pto.tile_buf<vec, 8x16xf32>",
 }
-_WITH_REGIONS = frozenset({"constant", "scf.for", "scf.if", "scf.while", "func.call", "section", "fusion"})
+_WITH_REGIONS = frozenset({"constant", "scf.for", "scf.if", "scf.while", "func.call", "section", "fusion",
+                           "scf.execute_region", "cf.br", "cf.cond_br"})
 _TERMINATORS = frozenset({"func.return", "scf.yield", "scf.condition", "pto.yield"})
 _OPERAND_TYPES = {"pto.tprefetch_async": {"src": "!pto.partition_tensor_view<8x16xf32>"}}
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pypto_verified.errors import NotModelled
+from pypto_verified.errors import Location, NotModelled
 from pypto_verified.index import Cond, Expr, all_of, const, eq, maximum
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Block, EnumAttr, Func, Op, Value
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.types import ScalarType, TileBufType
+from pypto_verified.pto.walk import walk_ops
 from verifiers.access.arguments import Arguments, all_ops
 from verifiers.access.handles import Handles
 from verifiers.access.induction import carried_value, while_value
@@ -30,6 +31,7 @@ from verifiers.access.program import (
 from verifiers.access.scalars import Scalars, ceiling
 from verifiers.access.symbols import SymbolKind, Symbols
 
+_BRANCHES = frozenset({"cf.br", "cf.cond_br"})
 _SILENT = frozenset({"func.return", "scf.yield", "scf.condition"})
 
 
@@ -38,6 +40,9 @@ def build_program(func: Func, file: str, target: str, names: Mapping[str, str] |
     names of arguments to what users call them. What can't be expressed is listed in `gaps`, never dropped silently."""
     if func.body is None:
         raise NotModelled(f"function {func.name} has no body", func.loc)
+    branch = next((op for op in walk_ops(func) if op.name in _BRANCHES), None)
+    if branch is not None:
+        raise NotModelled(f"unstructured control flow ({branch.name})", Location(file, branch.line))
     return _Builder(func, file, target, names).build()
 
 
