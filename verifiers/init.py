@@ -174,8 +174,9 @@ def _in_region(s: RegionSite) -> Cond:
     return any_of((empty(s.rows, s.cols), all_of((s.rows <= s.write.rows, s.cols <= s.write.cols))))
 
 
+# Not observable: the bytes may hold the values of a tile that was there before.
 INIT_VALID: Rule[RegionSite] = Rule(
-    id="INIT-VALID", kind=SAFETY, observable=True, requires=("VF-01",), assumptions=("OUT-OF-VALID", "FILLPAD-ROWS"),
+    id="INIT-VALID", kind=SAFETY, observable=False, requires=("VF-01",), assumptions=("OUT-OF-VALID", "FILLPAD-ROWS"),
     source="PTO-ISA tiles-and-valid-regions.md: an op leaves what lies outside its valid region alone; PTOAS#660",
     claim="an op reads no more of a tile than was written last, whatever the handle declares valid",
     sites=_regions, applies=lambda s: True, given=lambda s: in_range(s.tile),
