@@ -1,4 +1,4 @@
-"""How long a user waits for the command: `python benchmarks/cli_startup.py`.
+"""How long a user waits for the command: `python -m benchmarks.cli_startup`.
 
 Prints the median wall time of a whole process against its budget, once for --help, once for a kernel whose obligations
 the normal form decides, once for one that needs z3; then how much faster two jobs are than one on a batch of files. The

@@ -1,4 +1,4 @@
-"""Interpreter against simulator on real kernels: `python benchmarks/differential.py CHECKOUT`.
+"""Interpreter against simulator on real kernels: `python -m benchmarks.differential CHECKOUT`.
 
 Every InCore function of a PyPTO checkout (as `incore_corpus.py` finds them) that lowers is run on random inputs: the IR
 before the pipeline and after each pass by the interpreter, the `.pto` by the simulator. Outputs are equal bit by bit,
@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from incore_corpus import kernels, plain
-
+from benchmarks.incore_corpus import kernels, plain
 from pypto_verified import language
 from pypto_verified.differential import compare
 from pypto_verified.errors import NotModelled, PtoError

@@ -1,4 +1,4 @@
-"""How far the tool gets on every InCore function of a PyPTO checkout: `python benchmarks/incore_corpus.py CHECKOUT`.
+"""How far the tool gets on every InCore function of a PyPTO checkout: `python -m benchmarks.incore_corpus CHECKOUT`.
 
 The denominator is fixed by the source alone: every function under `examples/` and `tests/st/` that is decorated with
 `@pl.function(type=...InCore)`. A function whose file does not load, or that the loader keeps opaque, counts as not
