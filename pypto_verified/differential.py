@@ -4,7 +4,7 @@ simulator on the `.pto` that came out. They share no arithmetic, so what they ag
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
@@ -14,10 +14,11 @@ import numpy as np
 from pypto_verified import interpreter, simulator
 from pypto_verified.compiler import Artifact, compile_function
 from pypto_verified.errors import NOWHERE, Location, NotModelled
-from pypto_verified.interpreter import UNSPECIFIED, Undefined, interpret
+from pypto_verified.interpreter import Undefined, interpret
 from pypto_verified.ir.expr import Call
 from pypto_verified.ir.stmt import Assign, Function
 from pypto_verified.ir.types import TensorType
+from pypto_verified.passes import pipeline
 from pypto_verified.simulator.errors import SimError, UnmodelledError
 from pypto_verified.simulator.program import Program
 from pypto_verified.targets import Target
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from pypto_verified.interpreter.meaning import Value
 
 MAX_STEPS = 100_000
-SOURCE, SIMULATOR = "source", "the simulated .pto"
+SIMULATOR = "the simulated .pto"
 TOLERANCE = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 6e-2}
 """Allowed difference relative to the largest result, where an op of `UNSPECIFIED` left a result open."""
 
@@ -77,24 +78,49 @@ def compare(
     function: Function, target: Target, runs: int = 8, attempts: int = 64, seed: int = 0,
     given: Mapping[str, int] | None = None,
 ) -> Comparison:
-    """Compile `function` and run every stage of it on `runs` inputs with a defined result (`attempts` are tried).
+    """Compile `function` and run every stage of it, and the `.pto`, on `runs` inputs with a defined result (`attempts`
+    are tried; `given` fixes sizes and integer scalars).
 
     Stops at the first difference. Raises what compiling raises, and NotModelled naming what either meaning lacks.
     """
-    stages: list[tuple[str, Function]] = [(SOURCE, function)]
-    artifact = compile_function(function, target, on_pass=lambda name, _, after: stages.append((name, after)))
-    found = Comparison(function.name, target.name, passes=[name for name, _ in stages[1:]])
+    stages = _Stages(function)
+    artifact = compile_function(function, target, on_pass=stages.add)
     program = simulator.compile(artifact.module.funcs[0], target)
-    for trial in islice(trials(function, seed, given), attempts):
+
+    def run(trial: Trial, expected: Outputs, loose: set[str]) -> Difference | None:
+        return stages.differ(trial, expected) or _simulator_differs(
+            function, artifact, program, target, trial, expected, loose
+        )
+
+    return _compared(function, target, stages, run, runs, islice(trials(function, seed, given), attempts))
+
+
+def compare_passes(
+    function: Function, target: Target, runs: int = 8, attempts: int = 64, seed: int = 0,
+    given: Mapping[str, int] | None = None,
+) -> Comparison:
+    """`compare` of the two sides of every pass alone. Raises what the pipeline raises, and NotModelled."""
+    stages = _Stages(function)
+    pipeline.run(function, target, on_pass=stages.add)
+    return _compared(
+        function, target, stages, lambda trial, expected, _: stages.differ(trial, expected), runs,
+        islice(trials(function, seed, given), attempts),
+    )
+
+
+def _compared(
+    function: Function, target: Target, stages: _Stages, run: Callable[[Trial, Outputs, set[str]], Difference | None],
+    runs: int, inputs: Iterable[Trial],
+) -> Comparison:
+    found = Comparison(function.name, target.name, passes=[name for name, _ in stages.after])
+    for trial in inputs:
         loose: set[str] = set()
         try:
             expected = _interpreted(function, trial, loose)
         except Undefined as error:
             found.undefined.append(str(error))
             continue
-        found.difference = _passes_differ(stages, trial, expected) or _simulator_differs(
-            function, artifact, program, target, trial, expected, loose
-        )
+        found.difference = run(trial, expected, loose)
         if found.difference is not None:
             break
         found.agreed += 1
@@ -120,23 +146,33 @@ def _interpreted(function: Function, trial: Trial, loose: set[str] | None = None
     return interpret(function, trial.inputs, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS, loose=loose)
 
 
-def _passes_differ(stages: list[tuple[str, Function]], trial: Trial, expected: Outputs) -> Difference | None:
-    """The first pass that changed what the function computes on this input."""
-    previous = stages[0][1]
-    for name, after in stages[1:]:
-        if after is previous:
-            continue
-        try:
-            outputs = _interpreted(after, trial)
-        except Undefined as error:
-            return Difference(after.name, name, trial, "", (), "defined", f"undefined: {error.message}",
-                              "an op", error.location)
-        differs = _first_difference(expected, outputs, frozenset())
-        if differs is not None:
-            op, where = _first_op(previous, after, trial)
-            return Difference(after.name, name, trial, *differs, op, where)
-        previous = after
-    return None
+class _Stages:
+    """The function before the pipeline and after each pass."""
+
+    def __init__(self, source: Function) -> None:
+        self.source = source
+        self.after: list[tuple[str, Function]] = []
+
+    def add(self, name: str, before: Function, after: Function) -> None:
+        self.after.append((name, after))
+
+    def differ(self, trial: Trial, expected: Outputs) -> Difference | None:
+        """The first pass that changed what the function computes on this input."""
+        previous = self.source
+        for name, after in self.after:
+            if after is previous:
+                continue
+            try:
+                outputs = _interpreted(after, trial)
+            except Undefined as error:
+                return Difference(after.name, name, trial, "", (), "defined", f"undefined: {error.message}",
+                                  "an op", error.location)
+            differs = _first_difference(expected, outputs, frozenset())
+            if differs is not None:
+                op, where = _first_op(previous, after, trial)
+                return Difference(after.name, name, trial, *differs, op, where)
+            previous = after
+        return None
 
 
 def _simulator_differs(
@@ -246,7 +282,3 @@ def _same_value(a: Value, b: Value) -> bool:
         known = ~(a.poison.reshape(-1) | b.poison.reshape(-1))
         return bool(np.all((x == y) | (np.isnan(x) & np.isnan(y)) | ~known))
     return True if isinstance(a, interpreter.Tensor) or isinstance(b, interpreter.Tensor) else a == b
-
-
-__all__ = ["Comparison", "Difference", "SIMULATOR", "SOURCE", "TOLERANCE", "UNSPECIFIED", "compare", "equal_elements",
-           "simulate"]

@@ -157,6 +157,18 @@ def test_a_relabel_is_a_second_alloc_at_the_address(op: str) -> None:
     assert found[1:] == [f"%y = pto.alloc_tile addr = %c0_i64 valid_row = %c64_index valid_col = %c32_index : {text}"]
 
 
+def test_a_relabelled_row_of_a_slice_keeps_its_place() -> None:
+    # An alloc at the buffer's address would name the first row of x instead of row 16.
+    w, y = Var("w", tile(1, 64, at=0, base="mem_vec_0")), Var("y", tile(64, 1, at=0, base="mem_vec_0", col_major=True))
+    body = [MAKE, let(w, "tile.slice", X, nums(1, 64), nums(16, 0)), let(y, "tile.reshape", w, nums(64, 1))]
+    window = buf("vec", "f32", 1, 64, "1", "64")
+    column = buf("vec", "f32", 64, 1, "64", "1").replace("row_major", "col_major")
+    assert without_constants(lines(kernel(body)))[1:] == [
+        f"%w = pto.subview %x[%c16_index, %c0_index] sizes [1, 64] : {F} -> {window}",
+        f"%y = pto.treshape %w : {window} -> {column}",
+    ]
+
+
 @pytest.mark.requirement("CG-07")
 def test_a_relabel_without_addresses_is_a_treshape() -> None:
     y = Var("y", tile(64, 32))

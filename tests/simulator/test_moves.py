@@ -215,3 +215,20 @@ def test_unmodelled_combinations_are_named() -> None:
     (error,) = k.run("a2a3").errors
     assert isinstance(error, UnmodelledError)
     assert "a2a3 has no way from the accumulator to UB" in str(error)
+
+
+@BOTH
+def test_a_gather_by_mask_moves_bits(on: str) -> None:
+    # 1.0 and 2.0 have the bits 0x3F800000 and 0x40000000.
+    k = Kernel()
+    a, out = k.tensor("a", "f32", 1, 16), k.tensor("out", "ui32", 1, 8)
+    x, y = k.tile("x", "f32", 1, 16), k.tile("y", "ui32", 1, 8)
+    k.load(a, x)
+    k.line(
+        f'pto.tgather ins(%{x}, {{maskPattern = #pto.mask_pattern<P1010>}} : {k.types[x]}, "row") '
+        f"outs(%{y} : {k.types[y]})"
+    )
+    k.store(y, out)
+    values = np.asarray([[0, 1, 0, 2] * 4], np.float32)
+    got = k.result(on, "out", a=values, out=zeros(1, 8, np.uint32))
+    assert got[0, :2].tolist() == [0x3F800000, 0x40000000]
