@@ -17,12 +17,14 @@ from pypto_verified.simulator.machine import Machine
 from pypto_verified.simulator.meanings import MEANINGS
 from pypto_verified.simulator.registry import Meaning, Site
 from pypto_verified.simulator.scalars import pure
-from pypto_verified.simulator.tile import Buffer
+from pypto_verified.simulator.tile import Buffer, Tile
 from pypto_verified.targets import Target
 
 Registers: TypeAlias = list[Any]
 """One cell an SSA value: numbers, tiles, tensors, pointers."""
 Step: TypeAlias = Callable[[Registers], None]
+Watch: TypeAlias = Callable[[Op, list[Tile]], None]
+"""Called after an op with the tiles that it wrote or made."""
 
 ORDERING = frozenset({
     "pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn", "pto.record_event", "pto.wait_event",
@@ -51,10 +53,14 @@ class Instruction:
 class Program:
     """A compiled function. `registers` holds constants; `arguments` are the cells of the function's arguments."""
 
-    def __init__(self, func: Func, target: Target, private: frozenset[str] | None, declared: bool, lone: bool) -> None:
+    def __init__(
+        self, func: Func, target: Target, private: frozenset[str] | None, declared: bool, lone: bool,
+        watch: Watch | None = None,
+    ) -> None:
         """`private`: names of the allocations that get storage of their own; None: those without an address."""
         self.func = func
         self.target = target
+        self.watch = watch
         self.budget = 0
         self.buffers: dict[str, Buffer] = {}
         self._storage = _private_storage(func, target, private)
@@ -155,7 +161,16 @@ class Program:
                 if machine.watched:
                     machine.settle(op)
 
-        return step
+        return step if self.watch is None else self._observed(op, step, self.watch)
+
+    def _observed(self, op: Op, step: Step, watch: Watch) -> Step:
+        made = self._cells_of([*op.args.get("dst", ()), *op.args.get("dsts", ()), *op.results])
+
+        def run(env: Registers) -> None:
+            step(env)
+            watch(op, [env[c] for c in made if isinstance(env[c], Tile)])
+
+        return run
 
     def _scratch(self, op: Op) -> list[tuple[int, int]]:
         """(scratch, destination) tiles of an op: where both share bytes the result is whatever came last."""

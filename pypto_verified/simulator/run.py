@@ -13,7 +13,7 @@ from pypto_verified.pto.module import Func
 from pypto_verified.pto.types import PtrType, ScalarType
 from pypto_verified.simulator.errors import Place, SimError, UnmodelledError
 from pypto_verified.simulator.machine import Trace
-from pypto_verified.simulator.program import Program, Registers
+from pypto_verified.simulator.program import Program, Registers, Watch
 from pypto_verified.simulator.tile import Buffer, Pointer
 from pypto_verified.simulator.values import Array, Scalar, storage
 from pypto_verified.targets import Target
@@ -42,14 +42,16 @@ class Outcome:
 
 
 def compile(
-    func: Func, target: Target, private: frozenset[str] | None = None, declared: bool = False, lone: bool = False
+    func: Func, target: Target, private: frozenset[str] | None = None, declared: bool = False, lone: bool = False,
+    watch: Watch | None = None,
 ) -> Program:
     """Compile once for many runs.
 
     `private`: allocations that get storage of their own instead of their address. `declared`: for a machine that
     addresses operands as their types say; `lone`: the partner of a pipe is absent (see Machine).
+    `watch` sees the tiles that each op wrote.
     """
-    return Program(func, target, private, declared, lone)
+    return Program(func, target, private, declared, lone, watch)
 
 
 def run(
