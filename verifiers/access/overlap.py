@@ -69,13 +69,13 @@ def disjoint(a: TileUse, b: TileUse) -> Cond:
 def disjoint_rects(first: Expr, a: Rect, second: Expr, b: Rect) -> Cond:
     """The same for rects whose bases are `first` and `second`. Exact for constants and for equal pitches; with
     different pitches and symbolic places the enclosing intervals decide."""
-    if not a.span or not b.span:
+    if a.span == 0 or b.span == 0:
         return TRUE
     if first.value is not None and second.value is not None and first.value >= 0 and second.value >= 0:
         shared = mask(first.value, a.rows, a.row_bytes, a.pitch) & mask(second.value, b.rows, b.row_bytes, b.pitch)
         return FALSE if shared else TRUE
     apart = any_of((first + a.span <= second, second + b.span <= first))
-    if a.pitch != b.pitch or a.row_bytes == a.pitch or b.row_bytes == b.pitch:
+    if a.row_bytes == a.pitch or b.row_bytes == b.pitch or a.pitch != b.pitch:
         return apart
     column = (second - first) % a.pitch
     return any_of((apart, all_of((column >= a.row_bytes, column + b.row_bytes <= a.pitch))))

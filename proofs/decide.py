@@ -1,0 +1,105 @@
+"""Decides theorems by the solver ladder: the product's own declaration, then each mutant of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from time import perf_counter
+
+from proofs.canonical import Canonical
+from proofs.result import Record, Result, Values
+from proofs.theorem import AnyTheorem, Claim, is_trivial
+from pypto_verified.report.model import Verdict
+from verifiers.solver import Decision, Ladder, Query
+
+ENCODER = "1"
+"""Raised when the ladder's encoding of formulas changes: all recorded verdicts are then void."""
+
+
+def decide_all(
+    theorems: Sequence[AnyTheorem], known: Record, cold: bool, cross: bool, seeds: int
+) -> list[Result]:
+    """One result a theorem; `known` verdicts on the same formulas are taken unless `cold`."""
+    canonical = Canonical()
+    solver = version("z3-solver")
+    ladders = [Ladder(seed) for seed in range(seeds)]
+    results = []
+    for theorem in theorems:
+        claims = list(theorem.claims(theorem.subject()))
+        key = canonical.key(claims, ENCODER, solver)
+        found = known.results.get(theorem.id)
+        stale = found is None or found.key != key
+        if found is None or stale or cold:
+            found = _prove(theorem, claims, key, ladders)
+        results.append(replace(found, stale=stale, cross=_cross(claims) if cross else ""))
+    return results
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What is known after some claims: the first wrong answer, if any."""
+
+    verdict: Verdict = Verdict.PROVED
+    failed: str = ""
+    witness: Values = field(default_factory=dict)
+    counterexamples: dict[str, Values] = field(default_factory=dict)
+    deciders: set[str] = field(default_factory=set)
+    claims: int = 0
+
+
+def _prove(theorem: AnyTheorem, claims: Sequence[Claim], key: str, ladders: Sequence[Ladder]) -> Result:
+    """The verdict under the first seed; UNKNOWN if another seed does not agree or a mutant is not refuted."""
+    start = perf_counter()
+    tally = _judge(claims, ladders[0])
+    subject = theorem.subject()
+    refuted = sum(
+        _judge(theorem.claims(m.make(subject)), ladders[0]).verdict is Verdict.REFUTED for m in theorem.mutants)
+    milliseconds = round((perf_counter() - start) * 1000, 1)
+    agreeing = 1 + sum(_judge(claims, other).verdict is tally.verdict for other in ladders[1:])
+    verdict, failed = tally.verdict, tally.failed
+    if verdict is Verdict.PROVED and refuted < len(theorem.mutants):
+        verdict, failed = Verdict.UNKNOWN, "a mutant is not refuted"
+    if verdict is Verdict.PROVED and agreeing < len(ladders):
+        verdict, failed = Verdict.UNKNOWN, "not every solver seed proves it"
+    return Result(
+        theorem.id, theorem.statement, theorem.formula, theorem.ranges, theorem.rests, key, verdict,
+        "+".join(sorted(tally.deciders)), milliseconds, tally.claims, tuple(m.what for m in theorem.mutants), refuted,
+        tally.witness, failed, tally.counterexamples, (agreeing, len(ladders)))
+
+
+def _judge(claims: Iterable[Claim], ladder: Ladder) -> _Tally:
+    """All claims in order, up to the first that has not the answer it must have."""
+    tally = _Tally()
+    for c in claims:
+        tally.claims += 1
+        found = _decide(c, ladder)
+        tally.deciders.add(found.decider)
+        if c.holds and found.verdict is Verdict.PROVED:
+            continue
+        if not c.holds and found.verdict is Verdict.REFUTED:
+            tally.counterexamples[c.label] = found.model
+            continue
+        decided = found.verdict in (Verdict.PROVED, Verdict.REFUTED)
+        tally.verdict = Verdict.REFUTED if decided else found.verdict
+        tally.failed, tally.witness = c.label, found.model
+        break
+    return tally
+
+
+def _decide(c: Claim, ladder: Ladder) -> Decision:
+    if is_trivial(c):
+        return Decision(Verdict.UNKNOWN, "normal-form", why="the goal is true by rewriting alone and shows nothing")
+    return ladder.decide(Query(c.hypotheses, c.goal))
+
+
+def _cross(claims: Sequence[Claim]) -> str:
+    """How many claims cvc5 decides, and how: `24 of 25 agree, 1 undecided`."""
+    from verifiers.solver.cross import satisfiable
+
+    answers = [satisfiable(c.hypotheses & ~c.goal) for c in claims]
+    agree = sum(a == ("unsat" if c.holds else "sat") for a, c in zip(answers, claims, strict=True))
+    undecided = answers.count("unknown")
+    against = len(claims) - agree - undecided
+    counts = ((agree, f"of {len(claims)} agree"), (undecided, "undecided"), (against, "against"))
+    return ", ".join(f"{n} {what}" for n, what in counts if n or what.endswith("agree"))

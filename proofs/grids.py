@@ -1,0 +1,143 @@
+"""Grids of blocks with a short last one, as the access program sees them in a kernel's text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from proofs.lemmas import product_bound
+from proofs.theorem import Claim, Mutant, Theorem, claim
+from pypto_verified.index import Cond, Expr, IntLike, all_of, const, eq, substitute, substitute_cond, symbol
+from pypto_verified.pto.reader import read
+from verifiers.access import build, scalars
+from verifiers.access.program import AccessProgram
+
+_TILE = "!pto.tile_buf<vec, 256x64xf32, valid=?x?>"
+_WINDOW = "!pto.partition_tensor_view<?x?xf32>"
+
+_VIEW = f"""%c0 = arith.constant 0 : index
+%c1 = arith.constant 1 : index
+%c64 = arith.constant 64 : index
+%v = pto.make_tensor_view %p, shape = [%M, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x?xf32>
+%t = pto.alloc_tile valid_row = %c1 valid_col = %c64 : {_TILE}
+"""
+
+_LOAD = f"""%left = arith.subi %M, %o : index
+%n = arith.minsi %left, %B : index
+%w = pto.partition_view %v, offsets = [%o, %c0], sizes = [%n, %c64] : !pto.tensor_view<?x?xf32> -> {_WINDOW}
+pto.tload ins(%w : {_WINDOW}) outs(%t : {_TILE})
+"""
+
+_COUNTED = f"""%b1 = arith.subi %B, %c1 : index
+%up = arith.addi %M, %b1 : index
+%grid = arith.divsi %up, %B : index
+scf.for %i = %c0 to %grid step %c1 {{
+%o = arith.muli %i, %B : index
+{_LOAD}}}
+"""
+
+_STRIDED = f"""scf.for %o = %c0 to %M step %B {{
+{_LOAD}}}
+"""
+
+
+def _kernel(body: str, block: int | None) -> str:
+    """A kernel that loads the M rows of a tensor in blocks of B; `block` None: B is an argument."""
+    args = ", %B: index" if block is None else ""
+    size = "" if block is None else f"%B = arith.constant {block} : index\n"
+    return (
+        f"module {{\nfunc.func @grid(%p: !pto.ptr<f32>, %M: index{args}) attributes "
+        f"{{pto.kernel_kind = #pto.kernel_kind<vector>}} {{\n{_VIEW}{size}{body}return\n}}\n}}\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Grids:
+    """What the product makes of a kernel's text, and its ceiling division."""
+
+    program: Callable[[str], AccessProgram]
+    ceiling: Callable[[Expr, Expr], Expr]
+
+
+def _program(text: str) -> AccessProgram:
+    (func,) = read(text).funcs
+    return build.build_program(func, "", "a2a3")
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The window of iteration `index`, reached when `path` holds: `size` rows from `start`."""
+
+    start: Expr
+    size: Expr
+    path: Cond
+
+    def holds(self, row: Expr) -> Cond:
+        return all_of((self.start <= row, row < self.start + self.size))
+
+
+def _block(grids: Grids, text: str, index: Expr, rows: Expr, size: Expr) -> _Block:
+    """What the access program says of iteration `index`."""
+    program = grids.program(text)
+    ((window, path),) = program.windows
+    values: dict[str, IntLike] = {"M": rows, "B": size, "grid": grids.ceiling(rows, size)}
+    values |= {"i": index} if "%grid" in text else {"o": size * index, "o_trip": index}
+    return _Block(
+        substitute(window.offsets[0], values), substitute(window.sizes[0], values), substitute_cond(path, values))
+
+
+def _cover(grids: Grids) -> Iterator[Claim]:
+    rows, row, first, second = (symbol(n, 0) for n in ("M", "row", "first", "second"))
+    for name, body in (("counted", _COUNTED), ("strided", _STRIDED)):
+        for fixed in (None, 16, 64, 256):
+            size = symbol("B", 1) if fixed is None else const(fixed)
+            text, label = _kernel(body, fixed), f"{name}, B = {fixed or 'any'}"
+            own = symbol("own", 0)
+            block = _block(grids, text, own, rows, size)
+            known = product_bound(own - grids.ceiling(rows, size) + 1, size)
+            yield claim(
+                f"{label}: covered", all_of((row < rows, eq(own, row // size), known)), block.path & block.holds(row))
+            a, b = (_block(grids, text, x, rows, size) for x in (first, second))
+            apart = product_bound(first - second, size) & product_bound(second - first, size)
+            yield claim(
+                f"{label}: once", all_of((a.path, b.path, a.holds(row), b.holds(row), apart)), eq(first, second))
+            inside = product_bound(grids.ceiling(rows, size) - first, size)
+            yield claim(
+                f"{label}: inside", a.path & inside,
+                all_of((a.start >= 0, a.size >= 1, a.start + a.size <= rows)))
+
+
+def _without_tail(grids: Grids) -> Grids:
+    def program(text: str) -> AccessProgram:
+        made = grids.program(text)
+        ((window, path),) = made.windows
+        made.windows = [(replace(window, sizes=(symbol("B"), window.sizes[1])), path)]
+        return made
+    return replace(grids, program=program)
+
+
+def _off_by_one(grids: Grids) -> Grids:
+    def program(text: str) -> AccessProgram:
+        made = grids.program(text)
+        ((window, path),) = made.windows
+        made.windows = [(replace(window, offsets=(window.offsets[0] + 1, window.offsets[1])), path)]
+        return made
+    return replace(grids, program=program)
+
+
+COVER: Theorem[Grids] = Theorem(
+    id="GRID-COVER",
+    statement="A grid of ceil(M/B) blocks, or a loop over M in steps of B, whose last block is cut short to min(B, M - "
+    "start) touches every row exactly once and none outside, as the access program reads it from a kernel's text.",
+    formula="0 <= x < M  =>  x in [i*B, i*B + min(B, M - i*B)) for i = x // B < ceil(M/B), and for no other i",
+    ranges="any M >= 0 (an empty loop included) and B >= 1",
+    rests=("BOUND-UPPER", "BOUND-LOWER"),
+    subject=lambda: Grids(_program, scalars.ceiling),
+    claims=_cover,
+    mutants=(
+        Mutant("the grid rounds down", lambda s: replace(s, ceiling=lambda n, d: n // d)),
+        Mutant("the last block is not cut short", _without_tail),
+        Mutant("blocks start one row late", _off_by_one),
+    ),
+)
+
+THEOREMS = (COVER,)

@@ -1,0 +1,11 @@
+"""All theorems, in the order in which they are proved: lemmas first."""
+
+from __future__ import annotations
+
+from proofs import boxes, events, fifos, grids, lemmas, normal_form, pitches, placement, splits, views
+from proofs.theorem import AnyTheorem
+
+THEOREMS: tuple[AnyTheorem, ...] = (
+    *lemmas.THEOREMS, *normal_form.THEOREMS, *boxes.THEOREMS, *views.THEOREMS, *placement.THEOREMS, *splits.THEOREMS,
+    *pitches.THEOREMS, *events.THEOREMS, *fifos.THEOREMS, *grids.THEOREMS,
+)

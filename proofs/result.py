@@ -1,0 +1,102 @@
+"""A theorem's verdict, and the file of recorded ones. Light on imports: a recorded run needs nothing else."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+
+from pypto_verified.report.model import Verdict
+
+RECORDED = Path(__file__).with_name("recorded.json")
+
+_ROOT = Path(__file__).resolve().parent.parent
+_SOURCES = (
+    "proofs", "verifiers", "pypto_verified/index", "pypto_verified/targets", "pypto_verified/pto",
+    "pypto_verified/simulator/layout.py", "pypto_verified/dtypes.py", "pypto_verified/layouts.py")
+"""All that a formula or a decision is made from."""
+
+Values = dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """`verdict` PROVED: each claim has the answer it must have, its hypotheses can hold and its goal is not true by
+    rewriting alone, and each mutant was refuted. `key` is the hash of the formula. `witness`: values at which the claim
+    `failed` has the wrong answer; `counterexamples`: those that the theorem itself asserts, by claim. `milliseconds` is
+    the time to prove it. `seeds`: (solver seeds that proved it, seeds tried). `recorded`: taken from the record;
+    `stale`: the record has no verdict on this formula. `cross`: what cvc5 says, if asked."""
+
+    id: str
+    statement: str
+    formula: str
+    ranges: str
+    rests: tuple[str, ...]
+    key: str
+    verdict: Verdict
+    decider: str
+    milliseconds: float
+    claims: int
+    mutants: tuple[str, ...]
+    mutants_refuted: int
+    witness: Values = field(default_factory=dict)
+    failed: str = ""
+    counterexamples: dict[str, Values] = field(default_factory=dict)
+    seeds: tuple[int, int] = (1, 1)
+    recorded: bool = False
+    stale: bool = False
+    cross: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Proved results by theorem id, and the fingerprint of the sources at that time: while it is the same, no formula
+    can have changed and none needs to be made again."""
+
+    fingerprint: str
+    results: dict[str, Result]
+
+
+def fingerprint() -> str:
+    """The hash of the sources that formulas and decisions are made from, and of the versions they run on."""
+    digest = sha256(f"{sys.version} {version('z3-solver')}".encode())
+    for path in _source_files():
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:32]
+
+
+def _source_files() -> Iterator[Path]:
+    for name in _SOURCES:
+        path = _ROOT / name
+        yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
+
+
+def load(path: Path = RECORDED) -> Record:
+    """The record; empty if there is none yet."""
+    if not path.exists():
+        return Record("", {})
+    text = json.loads(path.read_text(encoding="utf-8"))
+    return Record(text["fingerprint"], {row["id"]: _result(row) for row in text["theorems"]})
+
+
+def _result(row: dict[str, object]) -> Result:
+    fixed: dict[str, object] = {
+        "verdict": Verdict(row["verdict"]), "recorded": True, "rests": tuple(_list(row["rests"])),
+        "mutants": tuple(_list(row["mutants"])), "seeds": tuple(_list(row["seeds"]))}
+    return Result(**{**row, **fixed})  # type: ignore[arg-type]  # a row is what asdict made
+
+
+def _list(value: object) -> list[object]:
+    assert isinstance(value, list)
+    return value
+
+
+def save(results: list[Result], path: Path = RECORDED) -> None:
+    """Record the proved results; nothing else is worth keeping."""
+    rows = [{**asdict(r), "verdict": r.verdict.value} for r in results if r.verdict is Verdict.PROVED]
+    text = json.dumps({"fingerprint": fingerprint(), "theorems": rows}, indent=1)
+    path.write_text(text + "\n", encoding="utf-8")

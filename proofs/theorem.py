@@ -1,0 +1,62 @@
+"""A theorem is one declaration: what it says of a declaration that the product runs, for which values, and wrong
+versions of that declaration that must be caught."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pypto_verified.index import TRUE, Cond
+from pypto_verified.index.cond import CondLike, as_cond
+
+D = TypeVar("D")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One formula of a theorem: wherever `hypotheses` hold, `goal` holds. `holds` False: it must fail somewhere, and
+    the counterexample is part of the theorem."""
+
+    label: str
+    hypotheses: Cond
+    goal: Cond
+    holds: bool = True
+
+
+def claim(label: str, hypotheses: CondLike, goal: CondLike, holds: bool = True) -> Claim:
+    """The same, from plain Booleans too."""
+    return Claim(label, as_cond(hypotheses), as_cond(goal), holds)
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant(Generic[D]):
+    """A wrong version of the declaration, made from the right one."""
+
+    what: str
+    make: Callable[[D], D]
+
+
+@dataclass(frozen=True, slots=True)
+class Theorem(Generic[D]):
+    """`statement` says it in plain words, `formula` in symbols; `ranges` are the only bounds on its values. `subject`
+    fetches the declaration from the product when it is asked, `claims` evaluates it symbolically. `rests`: ids of the
+    rules that rest on the theorem."""
+
+    id: str
+    statement: str
+    formula: str
+    ranges: str
+    rests: tuple[str, ...]
+    subject: Callable[[], D]
+    claims: Callable[[D], Iterable[Claim]]
+    mutants: tuple[Mutant[D], ...]
+
+
+AnyTheorem = Theorem[Any]
+"""A theorem over some declaration; theorems about different ones stand in one table."""
+
+
+def is_trivial(c: Claim) -> bool:
+    """Whether the normal form alone makes the goal true: such a goal shows nothing and does not count."""
+    return c.holds and c.goal is TRUE

@@ -1,0 +1,68 @@
+"""A second opinion: cvc5 through SMT-LIB text, written by an encoder of its own (SMT-LIB's div and mod, not digits)."""
+
+from __future__ import annotations
+
+from pypto_verified.index import Cond, Expr, symbols_of
+from pypto_verified.index.expr import Atom
+from verifiers.solver.cone import booleans_of
+
+_TIMEOUT_MS = 5_000
+
+
+def satisfiable(c: Cond) -> str:
+    """'sat', 'unsat' or 'unknown'. Needs the optional package cvc5 (extra `cross`); ImportError without it."""
+    import cvc5
+
+    solver = cvc5.Solver()
+    solver.setOption("tlimit-per", str(_TIMEOUT_MS))
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, smtlib(c), "claim")
+    symbols = parser.getSymbolManager()
+    answer = ""
+    while True:
+        command = parser.nextCommand()
+        if command.isNull():
+            return answer if answer in ("sat", "unsat") else "unknown"
+        answer = command.invoke(solver, symbols).strip() or answer
+
+
+def smtlib(c: Cond) -> str:
+    """`c` as a complete SMT-LIB script. Divisors are taken to be positive where they are not constant."""
+    lines = ["(set-logic ALL)"]
+    for name, atom in symbols_of(c).items():
+        lines.append(f"(declare-const |{name}| Int)")
+        lines += [f"(assert (>= |{name}| {_number(atom.lo)}))"] if atom.lo is not None else []
+        lines += [f"(assert (<= |{name}| {_number(atom.hi)}))"] if atom.hi is not None else []
+    lines += [f"(declare-const |{name}| Bool)" for name in sorted(set(booleans_of(c)))]
+    return "\n".join((*lines, f"(assert {_cond(c)})", "(check-sat)"))
+
+
+def _number(n: int) -> str:
+    return str(n) if n >= 0 else f"(- {-n})"
+
+
+def _cond(c: Cond) -> str:
+    if c.expr is not None:
+        return f"({'>=' if c.kind == 'nonneg' else '='} {_expr(c.expr)} 0)"
+    if c.parts:
+        return f"({c.kind} {' '.join(map(_cond, c.parts))})"
+    return f"|{c.name}|" if c.kind == "var" else c.kind
+
+
+def _expr(e: Expr) -> str:
+    if not e.terms:
+        return _number(e.constant)
+    terms = [f"(* {_number(k)} {' '.join(map(_atom, mono))})" for mono, k in e.terms]
+    return f"(+ {' '.join(terms)} {_number(e.constant)})"
+
+
+def _atom(a: Atom) -> str:
+    if a.kind == "sym":
+        return f"|{a.name}|"
+    args = [_expr(x) for x in a.args]
+    if a.kind in ("floordiv", "mod"):
+        return f"({'div' if a.kind == 'floordiv' else 'mod'} {' '.join(args)})"
+    best = args[0]
+    for other in args[1:]:
+        best = f"(ite ({'<=' if a.kind == 'min' else '>='} {best} {other}) {best} {other})"
+    return best
