@@ -131,6 +131,7 @@ def check_file(path: str, options: CheckOptions = CheckOptions()) -> FileResult:
             function.findings.append(_nothing_to_prove(function.name, path))
         function.findings = [_with_source(f, path, lines) for f in function.findings]
     result.findings = [_with_source(f, path, lines) for f in result.findings]
+    result.notes = list(dict.fromkeys(result.notes))
     return result
 
 
