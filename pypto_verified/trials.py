@@ -126,41 +126,47 @@ def extent(dim: Dim, sizes: Mapping[str, int]) -> int:
     return max(0, index.evaluate(to_index(dim), sizes))
 
 
+def stored(dtype: DType) -> np.dtype[np.generic]:
+    """The numpy type of one element. NotModelled for a type without arrays here."""
+    found = _STORED.get(dtype.name)
+    if found is None:
+        raise NotModelled(f"arrays of {dtype.name}")
+    return found
+
+
 def contents(dtype: DType, shape: tuple[int, ...], kind: str, random: np.random.Generator) -> Array:
     """An array of one of KINDS."""
-    stored = _STORED.get(dtype.name)
-    if stored is None:
-        raise NotModelled(f"arrays of {dtype.name}")
+    kept = stored(dtype)
     if dtype.is_float:
-        return _floats(stored, shape, kind, random)
+        return _floats(kept, shape, kind, random)
     if dtype.kind == "bool":
-        return random.integers(0, 2, shape).astype(stored)
+        return random.integers(0, 2, shape).astype(kept)
     low = 0 if dtype.kind == "uint" else -(2 ** (dtype.bits - 1))
     high = low + 2**dtype.bits - 1
     if kind == "blocks" and high >= 255:
-        return (32 * random.integers(0, 8, shape)).astype(stored)
+        return (32 * random.integers(0, 8, shape)).astype(kept)
     if kind not in ("normal", "boundary"):
-        return random.integers(kind == "positive", 8, shape).astype(stored)
+        return random.integers(kind == "positive", 8, shape).astype(kept)
     if kind == "normal":
-        return random.integers(low, high, shape, endpoint=True, dtype=np.int64).astype(stored)
+        return random.integers(low, high, shape, endpoint=True, dtype=np.int64).astype(kept)
     edges = [low, low + 1, high, high - 1, 0, 1, high // 2, 3]
-    return np.array(edges, dtype=np.int64).astype(stored)[random.integers(0, len(edges), shape)]
+    return np.array(edges, dtype=np.int64).astype(kept)[random.integers(0, len(edges), shape)]
 
 
-def _floats(stored: np.dtype[np.generic], shape: tuple[int, ...], kind: str, random: np.random.Generator) -> Array:
+def _floats(kept: np.dtype[np.generic], shape: tuple[int, ...], kind: str, random: np.random.Generator) -> Array:
     if kind == "small":
-        return random.integers(-3, 4, shape).astype(np.float64).astype(stored)
+        return random.integers(-3, 4, shape).astype(np.float64).astype(kept)
     if kind == "positive":
-        return random.integers(1, 5, shape).astype(np.float64).astype(stored)
+        return random.integers(1, 5, shape).astype(np.float64).astype(kept)
     if kind == "units":
-        return np.array([1.0] * 29 + [-1.0, 2.0, 0.5])[random.integers(0, 32, shape)].astype(stored)
+        return np.array([1.0] * 29 + [-1.0, 2.0, 0.5])[random.integers(0, 32, shape)].astype(kept)
     if kind != "boundary":
-        return random.standard_normal(shape).astype(stored)
-    largest, normal, smallest = _FLOAT_EDGES[stored.name]
+        return random.standard_normal(shape).astype(kept)
+    largest, normal, smallest = _FLOAT_EDGES[kept.name]
     edges = np.array([0.0, 1.0, -1.0, 0.5, -2.5, 1.5, largest, -largest, normal, smallest, 300.0, -129.5, 70000.0,
                       np.inf, -np.inf])
     with np.errstate(over="ignore"):
-        return edges.astype(stored)[random.integers(0, len(edges), shape)]
+        return edges.astype(kept)[random.integers(0, len(edges), shape)]
 
 
 def in_memory(array: Array, type_: TensorType, sizes: Mapping[str, int]) -> Array:

@@ -1,0 +1,73 @@
+"""Values that a user writes on a command line: numbers and arrays."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from pypto_verified.dtypes import DType
+from pypto_verified.errors import InputError, Location
+from pypto_verified.trials import KINDS, Array, Scalar, contents, stored
+
+
+def integer(name: str, text: str) -> int:
+    """`--set name=text` as an integer (0x and the like too)."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise InputError(f"--set {name}={text}: not an integer") from None
+
+
+def number(name: str, text: str) -> Scalar:
+    """`--set name=text` as an integer or a float."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        try:
+            return float(text)
+        except ValueError:
+            raise InputError(f"--set {name}={text}: not a number") from None
+
+
+def array(
+    name: str, text: str, dtype: DType, shape: tuple[int, ...] | None, random: np.random.Generator
+) -> Array:
+    """`--input name=text`: a `.npy` file, or a kind, with a shape where nothing else tells it.
+
+    InputError for what does not fit the tensor.
+    """
+    if text.endswith(".npy"):
+        return from_file(name, text, dtype, shape)
+    kind, _, extents = text.partition(":")
+    if extents:
+        given = tuple(integer(name, n) for n in extents.split("x"))
+        if shape is not None and given != shape:
+            raise InputError(f"--input {name}={text}: the tensor is {list(shape)}")
+        shape = given
+    if shape is None:
+        raise InputError(f"the shape of {name} is not known", help=f"write it: --input {name}={kind}:16x64")
+    if kind in ("zeros", "ones"):
+        return np.full(shape, kind == "ones").astype(stored(dtype))
+    if kind == "ramp":
+        return np.arange(prod(shape)).reshape(shape).astype(stored(dtype))
+    if kind == "randn" or kind in KINDS:
+        return contents(dtype, shape, "normal" if kind == "randn" else kind, random)
+    raise InputError(f"--input {name}={text}: not a .npy file, randn, zeros, ones, ramp or one of {', '.join(KINDS)}")
+
+
+def from_file(name: str, path: str, dtype: DType, shape: tuple[int, ...] | None) -> Array:
+    """The array of a `.npy` file, which must have the tensor's shape and element type."""
+    try:
+        array: Array = np.load(path, allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InputError(f"can't read an array: {error}", Location(path)) from None
+    if shape is not None and array.shape != shape:
+        raise InputError(f"{name} is {list(shape)}, the array is {list(array.shape)}", Location(path))
+    wanted = stored(dtype)
+    if array.dtype == wanted:
+        return array
+    # numpy files have no bfloat16: it comes as f32 numbers.
+    if dtype.name == "BF16" and array.dtype == np.float32:
+        return array.astype(wanted)
+    raise InputError(f"{name} holds {wanted.name}, the array {array.dtype.name}", Location(path))

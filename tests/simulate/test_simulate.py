@@ -1,0 +1,132 @@
+"""Simulating a kernel on given inputs: outputs, trace, tables, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from pypto_verified.compiler import compile_function
+from pypto_verified.errors import InputError
+from pypto_verified.language import load_source
+from pypto_verified.simulate import Request, save, simulate
+from pypto_verified.targets import A2A3
+
+KERNEL = dedent("""\
+    import pypto.language as pl
+
+    M = pl.dynamic("M")
+
+
+    @pl.program
+    class P:
+        @pl.function(type=pl.FunctionType.InCore)
+        def twice(
+            self, a: pl.Tensor[[M, 8], pl.FP32], n: pl.Scalar[pl.INDEX], out: pl.Out[pl.Tensor[[M, 8], pl.FP32]]
+        ):
+            x = pl.load(a, [0, 0], [4, 8], valid_shape=[n, 8])
+            y = pl.mul(x, 2.0)
+            return pl.store(y, [0, 0], out)
+    """)
+LOAD_LINE, MUL_LINE = 12, 13
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> str:
+    path = tmp_path / "twice.py"
+    path.write_text(KERNEL)
+    return str(path)
+
+
+def _quiet(text: str) -> None:
+    raise AssertionError(f"unexpected: {text}")
+
+
+def test_outputs_have_the_authors_names_and_shapes(kernel: str, tmp_path: Path) -> None:
+    given = np.arange(40, dtype=np.float32).reshape(5, 8)
+    np.save(tmp_path / "a.npy", given)
+    request = Request(kernel, inputs={"a": str(tmp_path / "a.npy")}, sets={"M": "5", "n": "3"})
+    found = simulate(request, _quiet)
+    expected = np.zeros((5, 8), np.float32)
+    expected[:3] = 2 * given[:3]
+    np.testing.assert_array_equal(found.outputs["out"], expected)
+    assert (found.exit_code(), found.notes) == (0, ("out: zeros, since no --input names it",))
+    save(found, tmp_path / "results")
+    np.testing.assert_array_equal(np.load(tmp_path / "results" / "out.npy"), expected)
+
+
+def test_the_trace_names_addresses_and_lines(kernel: str) -> None:
+    lines: list[str] = []
+    simulate(Request(kernel, inputs={"a": "ramp"}, sets={"M": "4", "n": "3"}, trace=True), lines.append)
+    # Three rows of eight f32 are bytes 0..95.
+    assert lines[0] == f"{kernel}:{LOAD_LINE}:13  pto.tload  gm a 0..95 -> vec %x 0..95"
+    assert [line.split("  ")[1] for line in lines] == ["pto.tload", "pto.tmuls", "pto.tstore"]
+    assert lines[-1].endswith("-> gm out 0..95")
+
+
+def test_a_dump_marks_what_is_not_valid_and_what_was_never_written(kernel: str) -> None:
+    lines: list[str] = []
+    simulate(Request(kernel, inputs={"a": "ramp"}, sets={"M": "4", "n": "2"}, dumps=(MUL_LINE,)), lines.append)
+    assert lines[0].endswith(":13:13  pto.tmuls")
+    head, columns, *rows = lines[1].splitlines()
+    assert head.endswith("f32 4 x 8, valid 2 x 8")
+    assert columns.split() == [str(c) for c in range(8)]
+    assert [row.split()[1:] for row in rows] == [
+        [str(2 * c) for c in range(8)], [str(16 + 2 * c) for c in range(8)], ["."] * 8, ["."] * 8,
+    ]
+
+
+def test_elements_never_written_are_marked_and_reported(tmp_path: Path) -> None:
+    path = tmp_path / "k.py"
+    path.write_text(KERNEL.replace("pl.mul(x, 2.0)", "pl.mul(pl.set_validshape(x, 4, 8), 2.0)"))
+    lines: list[str] = []
+    found = simulate(Request(str(path), sets={"M": "4", "n": "2"}, dumps=(MUL_LINE,)), lines.append)
+    assert [e.kind for e in found.errors] == ["uninitialised"]
+    assert found.exit_code() == 1
+    assert lines[-1].splitlines()[-1].split()[1:] == ["?"] * 8
+
+
+def test_a_pto_file_takes_arrays_by_argument(kernel: str, tmp_path: Path) -> None:
+    (function,) = load_source(KERNEL, "twice.py").programs[0].functions
+    path = tmp_path / "twice.pto"
+    path.write_text(compile_function(function, A2A3).text)
+    request = Request(str(path), inputs={"arg0": "ones:5x8", "arg1": "zeros:5x8"}, sets={"arg2": "3", "arg3": "5"})
+    assert simulate(request, _quiet).outputs["arg1"].sum() == 2.0 * 3 * 8
+
+
+def test_bfloat16_comes_and_goes_as_f32(tmp_path: Path) -> None:
+    path = tmp_path / "k.py"
+    path.write_text(KERNEL.replace("FP32", "BF16").replace("[4, 8]", "[4, 16]").replace(", 8]", ", 16]")
+                    .replace("pl.mul(x, 2.0)", "x"))
+    np.save(tmp_path / "a.npy", np.full((4, 16), 1.5, np.float32))
+    found = simulate(Request(str(path), inputs={"a": str(tmp_path / "a.npy")}, sets={"M": "4", "n": "4"}), _quiet)
+    assert found.outputs["out"].dtype == ml_dtypes.bfloat16
+    (written,) = [p for p in save(found, tmp_path) if p.name == "out.npy"]
+    assert np.load(written).tolist() == [[1.5] * 16] * 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"sets": {"M": "4"}}, "no value for n"),
+        ({"sets": {"M": "4", "n": "x"}}, "--set n=x: not a number"),
+        ({"sets": {"M": "4", "n": "2", "k": "1"}}, "--set k: there is no such scalar"),
+        ({"inputs": {"b": "randn"}}, "--input b: there is no such tensor; there are: a, out"),
+        ({"inputs": {"a": "randm"}}, "--input a=randm: not a .npy file"),
+        ({"inputs": {"a": "ones:3x8"}}, r"--input a=ones:3x8: the tensor is \[4, 8\]"),
+        ({"inputs": {"a": "nowhere.npy"}}, "can't read an array"),
+        ({"function": "thrice"}, "no function thrice in this file; it has: twice"),
+    ],
+)
+def test_what_does_not_fit_is_refused(kernel: str, change: dict[str, dict[str, str]], message: str) -> None:
+    options = {"sets": {"M": "4", "n": "2"}, **change}
+    with pytest.raises(InputError, match=message):
+        simulate(Request(kernel, **options), _quiet)  # type: ignore[arg-type]  # the point is what a user may write
+
+
+def test_a_line_without_tiles_is_noted(kernel: str) -> None:
+    found = simulate(Request(kernel, inputs={"a": "ramp"}, sets={"M": "4", "n": "2"}, dumps=(1,)), _quiet)
+    assert found.notes[-1] == "no op that writes a tile stands at line 1"
