@@ -23,10 +23,10 @@ _ACCUMULATING = frozenset({"tile.matmul_acc", "tile.matmul_mx_acc"})
 def stamp_compact(function: Function, ctx: PassContext) -> Function:
     """Stamp `compact=normal` where a buffer's layout is made, never on an alias of it.
 
-    CA-01: an extract or move into Left or Right whose valid extents are not provably its shape (`mad` reads its operands
-    at the pitch of their valid extents). CA-02: the accumulator of a
-    matmul whose valid rows (those of lhs) are not provably its physical rows. CA-03: an accumulating matmul and views
-    inherit; `tile.create(compact=True)` declares. Carried tiles take the mode of their initial value.
+    CA-01: an extract or move into Left or Right whose valid extents are not provably its shape (`mad` reads operands
+    at the pitch of their valid extents). CA-02: the accumulator of a matmul whose valid rows (those of lhs) are not
+    provably its physical rows. CA-03: an accumulating matmul and views inherit; `tile.create(compact=True)` declares.
+    Carried tiles take the mode of their initial value.
     Requires: complete views. Raises PassError where a matmul accumulates rows that leave a pitch other than the
     physical one into a buffer that is not compact (CA-04), and where a carried tile changes its mode.
     """

@@ -18,7 +18,8 @@ TARGETS = ("a2a3", "a5")
 def kernel(params: str, body: str, prelude: str = "") -> Function:
     """The InCore function `k` with these parameters (one a line) and this body; `prelude` stands before the class."""
     text = (
-        f"import pypto.language as pl\n{prelude}\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n"
+        f"import pypto.language as pl\n{prelude}\n@pl.program\nclass P:\n"
+        "    @pl.function(type=pl.FunctionType.InCore)\n"
         "    def k(\n        self,\n" + indent(dedent(params).strip(), " " * 8) + ",\n    ):\n"
         + indent(dedent(body).strip(), " " * 8) + "\n"
     )
