@@ -106,7 +106,8 @@ def compare(modules: dict[str, Module], answers: dict[str, tuple[bool, str, str]
         accepted, why, flags = answers[path]
         level = re.search(r"--pto-level=(level\d)", flags)
         begin = time.perf_counter()
-        found = check_legality(module, target_of(module, flags), level[1] if level else "level2")
+        found = [illegal for unit in module.units()
+                 for illegal in check_legality(unit, target_of(unit, flags), level[1] if level else "level2")]
         seconds += time.perf_counter() - begin
         counts["accepted" if accepted else "rejected"] += 1
         if accepted:

@@ -9,6 +9,8 @@ from pypto_verified.pto.module import AttrValue, Block, Func, Module, Op, Symbol
 
 INITS = ("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe")
 BUFFERS = ("pto.reserve_buffer", "pto.import_reserved_buffer")
+_POINTERS = ("pto.inttoptr",)
+"""Ops whose results' users rules ask about."""
 _SECTIONS = {"pto.section.cube": "cube", "pto.section.vector": "vector"}
 
 
@@ -19,11 +21,14 @@ def pipe_id(op: Op) -> int:
 
 
 class FuncFacts:
-    """One function: its pipes by id, the split codes used on them, and how often a buffer is made or imported."""
+    """One function: its pipes by id, the split codes and the pushes and pops on them, how often a buffer is made or
+    imported, and the functions it calls."""
 
     def __init__(self) -> None:
         self.inits: dict[int, list[Op]] = {}
         self.splits: dict[int, set[int]] = {}
+        self.transfers: dict[tuple[str, int], list[Op]] = {}
+        self.calls: set[str] = set()
         self.buffers: Counter[tuple[str, AttrValue, AttrValue]] = Counter()
 
 
@@ -39,6 +44,8 @@ class Context:
         self.sections: dict[Op, str] = {}
         self.funcs: dict[Func, FuncFacts] = {}
         self.pipe_ends: dict[str, list[Op]] = {}
+        self.users: dict[Value, list[Op]] = {}
+        self.homes: dict[Op, Func] = {}
         self._by_name = {func.name: func for func in module.funcs}
         for func in module.funcs:
             self.funcs[func] = FuncFacts()
@@ -49,21 +56,47 @@ class Context:
     def _gather(self, func: Func, op: Op, section: str) -> None:
         for result in op.results:
             self.producers[result] = op
-        value = op.attrs.get("value")
-        if op.name == "arith.constant" and isinstance(value, int) and not isinstance(value, bool):
-            self.constants[op.result] = value
+        if op.name in _POINTERS:
+            self.users[op.result] = []
+        for value in op.operands():
+            if value in self.users:
+                self.users[value].append(op)
+        self._gather_constant(op)
         if section:
             self.sections[op] = section
         facts = self.funcs[func]
         if op.name in INITS:
+            self.homes[op] = func
             facts.inits.setdefault(pipe_id(op), []).append(op)
             for name in self.buffer_names(op):
                 self.pipe_ends.setdefault(name, []).append(op)
         split = op.attrs.get("split")
         if isinstance(split, int):
             facts.splits.setdefault(pipe_id(op), set()).add(split)
+            facts.transfers.setdefault((op.name, pipe_id(op)), []).append(op)
+        callee = op.attrs.get("callee")
+        if isinstance(callee, Symbol):
+            facts.calls.add(callee.name)
         if op.name in BUFFERS:
             facts.buffers[op.name, op.attrs.get("name"), op.attrs.get("peer_func")] += 1
+
+    def _gather_constant(self, op: Op) -> None:
+        value = op.attrs.get("value")
+        if op.name == "arith.constant" and isinstance(value, int) and not isinstance(value, bool):
+            self.constants[op.result] = value
+
+    def reaches(self, start: str, goal: str) -> bool:
+        """Whether the function `start` is `goal` or calls it, directly or not."""
+        seen, waiting = set[str](), [start]
+        while waiting:
+            name = waiting.pop()
+            func = self._by_name.get(name)
+            if name == goal:
+                return True
+            if func is not None and name not in seen:
+                seen.add(name)
+                waiting += self.funcs[func].calls
+        return False
 
     def buffer_names(self, init: Op) -> set[str]:
         """Names of the buffers that an end of a pipe reserves or imports."""
@@ -79,7 +112,7 @@ class Context:
 
 def _with_section(body: Block) -> Iterator[tuple[Op, str]]:
     """Every op with the kind of the innermost section around it, '' outside of sections."""
-    stack = [(iter(body.ops), "")]
+    stack = [(iter(block.ops), "") for block in reversed((body, *body.followers))]
     while stack:
         ops, section = stack[-1]
         op = next(ops, None)
@@ -87,4 +120,6 @@ def _with_section(body: Block) -> Iterator[tuple[Op, str]]:
             stack.pop()
             continue
         yield op, section
-        stack += [(iter(block.ops), _SECTIONS.get(op.name, section)) for block in reversed(op.regions)]
+        inner = _SECTIONS.get(op.name, section)
+        stack += [(iter(block.ops), inner)
+                  for region in reversed(op.regions) for block in reversed((region, *region.followers))]

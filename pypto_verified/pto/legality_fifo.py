@@ -37,13 +37,13 @@ def _inits(s: Site) -> list[Op]:
     return s.context.funcs[s.func].inits.get(pipe_id(s.op), [])
 
 
-def _init(s: Site) -> Op | None:
+def pipe_init(s: Site) -> Op | None:
     found = _inits(s)
     return found[0] if found else None
 
 
 def _directions(s: Site) -> int:
-    init = _init(s)
+    init = pipe_init(s)
     value = init.attrs.get("dir_mask") if init is not None else 0
     return value if isinstance(value, int) else 0
 
@@ -61,7 +61,7 @@ def _only_tensor(s: Site) -> bool:
 
 def _rings(s: Site) -> bool:
     """Whether the pipe can carry an odd split: one-way, through global memory, with a consumer buffer."""
-    init = _init(s)
+    init = pipe_init(s)
     if init is None or _directions(s) != 1 or "c2v_consumer_buf" not in init.args:
         return False
     return "gm_slot_tensor" in init.args or (not s.a5 and "gm_slot_buffer" in init.args)
@@ -73,7 +73,7 @@ def _shape(op: Op) -> str:
     return ", ".join(f"{n} = {op.attrs[n]}" for n in names if n in op.attrs)
 
 
-def _peers(s: Site) -> list[Op]:
+def pipe_peers(s: Site) -> list[Op]:
     """The other ends of a pipe: initialisations with the same buffer."""
     ends = [op for name in s.context.buffer_names(s.op) for op in s.context.pipe_ends[name]]
     return [op for op in ends if op is not s.op]
@@ -149,12 +149,13 @@ ROWS: tuple[Legal, ...] = (
           when=lambda s: s.attr("acc_push_epilogue") is not None,
           holds=lambda s: s.int("dir_mask") == 1 and s.attr("nosplit") is True,
           found=lambda s: f"dir_mask is {s.int('dir_mask')}, nosplit is {s.attr('nosplit')}"),
-    Legal("SPLIT-CODE", _SPLITS, "", "split is 0 to 4", holds=lambda s: 0 <= s.int("split") <= 4,
+    Legal("SPLIT-CODE", f"{_SPLITS} pto.tpush pto.tpop pto.tfree pto.talloc", "", "split is 0 to 4",
+          holds=lambda s: 0 <= s.int("split") <= 4,
           found=lambda s: f"it is {s.int('split')}"),
     Legal("SPLIT-ODD", f"{_TO_CUBE} pto.tfree_from_aiv pto.talloc_to_aic", "", "odd splits go from cube to vector only",
           holds=lambda s: s.int("split") not in (3, 4), found=lambda s: f"split is {s.int('split')}"),
     Legal("SPLIT-ODD-RING", f"{_TO_VECTOR}", "", "an odd split goes through a one-way pipe with slots in global memory",
-          when=lambda s: s.int("split") in (3, 4) and _init(s) is not None, holds=lambda s: _rings(s),
+          when=lambda s: s.int("split") in (3, 4) and pipe_init(s) is not None, holds=lambda s: _rings(s),
           found=lambda s: f"the pipe of id {s.int('id')} does not"),
     Legal("SPLIT-PARITY", "pto.tpush_to_aiv", "", "a split cuts an even extent in halves, an odd split an odd one",
           when=lambda s: s.int("split") in (1, 2, 3, 4) and _split_axis(s) is not None,
@@ -163,11 +164,11 @@ ROWS: tuple[Legal, ...] = (
     Legal("SPLIT-LANE", "pto.tpush_to_aic pto.tpop_from_aic", "", "a lane is named only when the tile is split",
           when=lambda s: s.has("aiv_subblockid"), holds=lambda s: s.int("split") != 0, found=lambda s: "split is 0"),
     Legal("PIPE-DEFINED", f"{_TO_VECTOR} {_TO_CUBE}", "", "the pipe is initialised in the function",
-          when=lambda s: not _is_helper(s), holds=lambda s: _init(s) is not None,
+          when=lambda s: not _is_helper(s), holds=lambda s: pipe_init(s) is not None,
           found=lambda s: f"id {s.int('id')} is not"),
-    Legal("PIPE-TO-VECTOR", _TO_VECTOR, "", "the pipe goes to vector", when=lambda s: _init(s) is not None,
+    Legal("PIPE-TO-VECTOR", _TO_VECTOR, "", "the pipe goes to vector", when=lambda s: pipe_init(s) is not None,
           holds=lambda s: _directions(s) in (1, 3), found=lambda s: f"its dir_mask is {_directions(s)}"),
-    Legal("PIPE-TO-CUBE", _TO_CUBE, "", "the pipe goes to cube", when=lambda s: _init(s) is not None,
+    Legal("PIPE-TO-CUBE", _TO_CUBE, "", "the pipe goes to cube", when=lambda s: pipe_init(s) is not None,
           holds=lambda s: _directions(s) in (2, 3), found=lambda s: f"its dir_mask is {_directions(s)}"),
     Legal("POP-VALID", _POPS, "@", "operands give the valid shape exactly of a tile with v_row=?, v_col=?",
           when=lambda s, t: s.has("valid_row"), holds=lambda s, t: t.v_row is None and t.v_col is None,
@@ -176,8 +177,8 @@ ROWS: tuple[Legal, ...] = (
           holds=lambda s: s.has("gm_slot_buffer") or s.has("gm_slot_tensor"), found=lambda s: "it has no slots there",
           help="pass a gm_slot_buffer", source="PTOAS, lowering of pipes"),
     Legal("PIPE-PEER", _INITS, "", "both ends of a pipe have one direction, slot size and slot count",
-          holds=lambda s: all(_shape(o) == _shape(s.op) for o in _peers(s)),
-          found=lambda s: "; ".join(f"line {o.line}: {_shape(o)}" for o in _peers(s)) + f", here {_shape(s.op)}",
+          holds=lambda s: all(_shape(o) == _shape(s.op) for o in pipe_peers(s)),
+          found=lambda s: "; ".join(f"line {o.line}: {_shape(o)}" for o in pipe_peers(s)) + f", here {_shape(s.op)}",
           source="PTOAS, reserved buffers"),
     Legal("SPLIT-MIXED", _SPLITS, "", "a pipe's ops are all split or all not split",
           holds=lambda s: len({bool(split) for split in _splits(s)}) < 2,

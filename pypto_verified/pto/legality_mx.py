@@ -79,6 +79,10 @@ ROWS: tuple[Legal, ...] = (
           holds=lambda s, a, b: a.loc is b.loc is Space.SCALING, found=lambda s, a, b: f"{a.loc.value}, {b.loc.value}"),
     Legal("MX-SCALE-LEFT", _MATMUL, "a_scale a", f"the left scales are M x K/{_GROUP}", targets=A5,
           holds=lambda s, scale, a: _left_scale(scale, a), found=lambda s, scale, a: spelled(scale, a)),
+    Legal("MX-SCALE-GEMV", _GEMV, "a_scale a", f"the left scales are M x K/{_GROUP} of the valid shape", targets=A5,
+          holds=lambda s, scale, a: same(scale.rows, a.v_row) and same(scale.cols, _groups(a.v_col))
+          and same(scale.v_row, a.v_row) and same(scale.v_col, _groups(a.v_col)),
+          found=lambda s, scale, a: spelled(scale, a)),
     Legal("MX-SCALE-RIGHT", _MATMUL, "b_scale a b", f"the right scales are K/{_GROUP} x N", targets=A5,
           holds=lambda s, scale, a, b: _right_scale(scale, a, b), found=lambda s, scale, a, b: spelled(scale, a, b)),
     Legal("MX-SCALE-LAYOUT", _MATMUL, "a_scale b_scale", "the left scales are ZZ, the right ones NN, in 32-byte boxes",

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from .case_builders import Case
 from .cases_compute import COMPUTE_CASES
+from .cases_pipes import PIPE_CASES
 from .cases_transfer import TRANSFER_CASES
 
-CASES: tuple[Case, ...] = TRANSFER_CASES + COMPUTE_CASES
+CASES: tuple[Case, ...] = TRANSFER_CASES + COMPUTE_CASES + PIPE_CASES
 
 __all__ = ["CASES", "Case"]

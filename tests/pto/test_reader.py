@@ -221,7 +221,8 @@ def test_siblings_may_use_the_same_name() -> None:
     read(body(*branch, *branch, args="%b: i1"))
 
 
-@pytest.mark.parametrize("op", ["pto.vadd", "pto.vmi.addf", "pto.ub.vadd", "memref.alloc", "cf.switch %n : index", "vector.load"])
+@pytest.mark.parametrize(
+    "op", ["pto.vadd", "pto.vmi.addf", "pto.ub.vadd", "memref.alloc", "cf.switch %n : index", "vector.load"])
 def test_what_lies_below_the_tile_level_is_not_modelled(op: str) -> None:
     with pytest.raises(NotModelled):
         read(body(op))
