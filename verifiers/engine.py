@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import cached_property
 from time import perf_counter
 
 from pypto_verified.errors import Location, NotModelled
 from pypto_verified.index import Cond, symbols_of
-from pypto_verified.index.cond import FALSE, as_cond
+from pypto_verified.index.cond import FALSE, TRUE, as_cond
 from pypto_verified.pto.legality import Check
 from pypto_verified.pto.module import Func, Module, Op
 from pypto_verified.pto.walk import walk_ops
@@ -153,9 +154,12 @@ class _Check:
     def _obligation(self, rule: AnyRule, site: Site) -> None:
         started = perf_counter()
         goal = as_cond(rule.goal(site))
-        hypotheses = site.path & self.background & rule.given(site)
-        decision = self.ladder.decide(Query(hypotheses, goal, self.unconstrained, self.dims))
-        if decision.verdict is Verdict.VACUOUS and self._consistent():
+        if goal is TRUE and self._consistent:
+            hypotheses, decision = TRUE, Decision(Verdict.PROVED, "normal-form")
+        else:
+            hypotheses = site.path & self.background & rule.given(site)
+            decision = self.ladder.decide(Query(hypotheses, goal, self.unconstrained, self.dims))
+        if decision.verdict is Verdict.VACUOUS and self._consistent:
             # Code that is never reached does nothing wrong; VACUOUS is for assumptions that contradict each other.
             decision = Decision(Verdict.PROVED, decision.decider)
         elapsed = (perf_counter() - started) * 1000
@@ -170,7 +174,9 @@ class _Check:
         if decision.verdict is not Verdict.PROVED:
             self.result.findings.append(self._explain(rule, site, decision, hypotheses, goal))
 
+    @cached_property
     def _consistent(self) -> bool:
+        """Whether the assumptions can hold together."""
         return self.ladder.satisfiable(self.background).verdict is Verdict.PROVED
 
     def _assumptions(self, rule: AnyRule, hypotheses: Cond, goal: Cond) -> tuple[str, ...]:

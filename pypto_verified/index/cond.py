@@ -18,7 +18,7 @@ class Cond:
     `&`, `|`, `~` build; `bool()` only works on TRUE and FALSE, so that an undecided condition never reads as one.
     """
 
-    __slots__ = ("_text", "expr", "kind", "name", "parts", "uid")
+    __slots__ = ("_negated", "_text", "expr", "kind", "name", "parts", "uid")
 
     def __init__(self, kind: str, expr: Expr | None, parts: tuple[Cond, ...], name: str, uid: int) -> None:
         self.kind = kind
@@ -27,6 +27,7 @@ class Cond:
         self.name = name
         self.uid = uid
         self._text = ""
+        self._negated: Cond | None = None
 
     def __hash__(self) -> int:
         return self.uid
@@ -157,6 +158,12 @@ def ne(a: IntLike, b: IntLike) -> Cond:
 
 def negate(c: Cond) -> Cond:
     """The complement; De Morgan over and/or, `not e >= 0` is `-e - 1 >= 0`."""
+    if c._negated is None:
+        c._negated = _complement(c)
+    return c._negated
+
+
+def _complement(c: Cond) -> Cond:
     if c.kind == "true":
         return FALSE
     if c.kind == "false":
