@@ -1,0 +1,121 @@
+"""Extents of operands, by cases worked out by hand; what the assembler refuses is one finding, not two."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.report.model import FunctionResult, Verdict
+from tests.verifiers.kernels import alloc, check, fill, finding, kernel, store, tile, unary, verdicts, view, window
+
+VEC = tile()
+LEFT = tile(32, 32, "f16", "left", "row_major", "row_major")
+MAT = tile(32, 64, "f16", "mat", "col_major", "row_major")
+
+
+def _judged(*lines: str, args: str = "", families: str = "VALID", assume: tuple[str, ...] = ()) -> FunctionResult:
+    return check(kernel("\n".join(lines), args), families=families, assume=assume)
+
+
+def _outcome(result: FunctionResult, rule: str) -> Verdict:
+    (found,) = verdicts(result, rule)
+    return found
+
+
+@pytest.mark.parametrize(("rows", "cols", "expected"), [
+    (10, 8, Verdict.PROVED),
+    (11, 8, Verdict.REFUTED),
+    (5, 16, Verdict.PROVED),
+    (2, 32, Verdict.PROVED),
+    (3, 32, Verdict.REFUTED),
+])
+@pytest.mark.requirement("CG-07")
+def test_eighty_valid_elements_stay_eighty_under_a_reshape(rows: int, cols: int, expected: Verdict) -> None:
+    """5 full rows of 16 are the first 80 elements: 10 rows of 8, or 5 of 16, but not 11 x 8 = 88, nor 3 x 32 = 96."""
+    source = tile(8, 16)
+    height = 128 // cols
+    flat = tile(height, cols, valid=(str(rows), str(cols)))
+    result = _judged(
+        "%c5 = arith.constant 5 : index", alloc("t", source, rows="c5", cols="c16"), fill("t", source),
+        f"%v = pto.treshape %t : {source} -> {flat}")
+    assert _outcome(result, "VALID-RESHAPE") is expected
+
+
+def test_a_vector_of_one_value_a_row_may_be_a_column_or_a_packed_block() -> None:
+    def expanded(vector: str, cols: str) -> Verdict:
+        return _outcome(_judged(
+            alloc("s", VEC), fill("s", VEC), alloc("v", vector, 8192, cols=cols), alloc("d", VEC, 65536),
+            f"pto.trowexpandmul ins(%s, %v : {VEC}, {vector}) outs(%d : {VEC})"), "VALID-EXPAND")
+
+    assert expanded(tile(32, 1, blayout="col_major"), "c1") is Verdict.PROVED
+    assert expanded(tile(32, 8), "c8") is Verdict.PROVED
+    assert expanded(tile(32, 8), "c4") is Verdict.REFUTED
+
+
+def test_an_idle_lane_with_an_empty_destination_asks_for_nothing() -> None:
+    result = _judged(
+        alloc("s", VEC), fill("s", VEC), alloc("tmp", VEC, 8192),
+        alloc("d", tile(32, 1, blayout="col_major"), 65536, "c0", "c0"),
+        f"pto.trowsum ins(%s, %tmp : {VEC}, {VEC}) outs(%d : {tile(32, 1, blayout='col_major')})")
+    assert _outcome(result, "VALID-REDUCE") is Verdict.PROVED
+    assert _outcome(result, "VALID-REDUCE-EMPTY") is Verdict.PROVED
+
+
+def test_an_extract_at_a_loop_index_stays_inside_for_every_trip() -> None:
+    def cut(last: str) -> FunctionResult:
+        return _judged(
+            alloc("s", MAT), alloc("d", LEFT, rows="c32", cols="c32"),
+            f"scf.for %i = %c0 to %{last} step %c32 {{",
+            f"pto.textract ins(%s, %c0, %i : {MAT}, index, index) outs(%d : {LEFT})", "}")
+
+    assert verdicts(cut("c64"), "VALID-CUT") == {Verdict.PROVED}
+    outside = cut("c128")
+    assert Verdict.REFUTED in verdicts(outside, "VALID-CUT")
+    assert "columns 64 to 95" in finding(outside, "VALID-CUT").message
+
+
+def test_an_extract_at_a_parameter_says_what_the_caller_must_keep() -> None:
+    result = _judged(
+        alloc("s", MAT), alloc("d", LEFT, rows="c32", cols="c32"),
+        f"pto.textract ins(%s, %c0, %at : {MAT}, index, index) outs(%d : {LEFT})", args="%at: index")
+    found = finding(result, "VALID-CUT")
+    assert found.verdict is Verdict.UNKNOWN
+    assert "at >= 0" in found.needs
+    assert "at <= 32" in found.needs
+
+
+def test_an_assumption_on_a_dimension_settles_a_column_sum_of_no_rows() -> None:
+    lines = (
+        view("a", "p", "M"), "%n = arith.minsi %M, %c32 : index", alloc("s", VEC, rows="n"), fill("s", VEC),
+        alloc("d", tile(1, 64), 8192, "c1"), unary("tcolmax", "s", "d", VEC, tile(1, 64)))
+    empty = _judged(*lines, args="%M: index")
+    assert _outcome(empty, "VALID-REDUCE-EMPTY") is Verdict.REFUTED
+    assert dict(finding(empty, "VALID-REDUCE-EMPTY").witness)["M"] == 0
+    assert _outcome(_judged(*lines, args="%M: index", assume=("M >= 1",)), "VALID-REDUCE-EMPTY") is Verdict.PROVED
+
+
+def test_what_the_assembler_refuses_is_left_to_its_row() -> None:
+    """Both see that f32 goes into an i32 result; LEGAL speaks, DTYPE does not."""
+    lines = (alloc("a", VEC), alloc("b", VEC, 8192), alloc("d", tile(dtype="i32"), 65536),
+             f"pto.tadd ins(%a, %b : {VEC}, {VEC}) outs(%d : {tile(dtype='i32')})")
+    result = _judged(*lines, families="DTYPE LEGAL")
+    refuted = [o.rule for o in result.obligations if o.verdict is Verdict.REFUTED]
+    assert [r.removeprefix("LEGAL-") for r in refuted] == ["BINARY-DTYPE"]
+    assert not verdicts(result, "DTYPE-SAME")
+
+
+@pytest.mark.parametrize(("op", "chip"), [("taddc", "a2a3"), ("taddc", "a5"), ("tsubc", "a2a3")])
+def test_an_op_that_no_target_implements_is_refuted(op: str, chip: str) -> None:
+    text = kernel("\n".join((
+        alloc("a", VEC), alloc("b", VEC, 8192), alloc("c", VEC, 16384), alloc("d", VEC, 65536),
+        f"pto.{op} ins(%a, %b, %c : {VEC}, {VEC}, {VEC}) outs(%d : {VEC})")).replace(
+            "%a16384", "%a65536"))
+    result = check(text, chip=chip, families="DTYPE")
+    assert finding(result, "DTYPE-DEVICE").message == f"{op} has no implementation on {chip}"
+
+
+def test_a_column_stored_to_a_row_major_tensor_is_no_question_of_layout() -> None:
+    line = tile(1, 64, blayout="col_major")
+    result = _judged(
+        view("o", "q", "c1"), alloc("t", line, rows="c1"), window("w", "o", "%c0, %c0", "%c1, %c64"),
+        store("t", "w", line), families="LAYOUT")
+    assert _outcome(result, "LAYOUT-STORE") is Verdict.PROVED
