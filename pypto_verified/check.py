@@ -10,11 +10,12 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pypto_verified import inputs
 from pypto_verified.errors import (
@@ -33,6 +34,7 @@ from pypto_verified.report.model import FileResult, Finding, FunctionResult, Kin
 from pypto_verified.workers import Failure, Workers
 
 if TYPE_CHECKING:
+    from pypto_verified.cache import Cache
     from pypto_verified.ir.stmt import Function, Program
     from pypto_verified.pto.module import Module
     from pypto_verified.targets import Target
@@ -49,7 +51,8 @@ _RULE_OF = {
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
     """What a run assumes and how it goes about it. `target` None: the module's own, else a2a3. `level` None: 3 if the
-    module has addresses, else 2. `timeout` in seconds per file, 0 is no limit and no process of its own."""
+    module has addresses, else 2. `timeout` in seconds per file, 0 is no limit and no process of its own. `cache`: a
+    directory where results of unchanged `.pto` files are kept, None for none."""
 
     target: str | None = None
     level: int | None = None
@@ -59,9 +62,16 @@ class CheckOptions:
     jobs: int = 1
     simulate: bool = True
     seed: int = 0
+    cache: Path | None = None
 
 
-def check_paths(paths: Sequence[str], options: CheckOptions = CheckOptions()) -> Report:
+Progress: TypeAlias = Callable[[int, int], None]
+"""Called with the number of files done and of all files."""
+
+
+def check_paths(
+    paths: Sequence[str], options: CheckOptions = CheckOptions(), progress: Progress | None = None
+) -> Report:
     """Check kernels (`.py`), modules (`.pto`) and directories of them. InputError for an assumption that can't be
     read; whatever is wrong with a path is in the report."""
     if options.assume:
@@ -77,14 +87,39 @@ def check_paths(paths: Sequence[str], options: CheckOptions = CheckOptions()) ->
         except InputError as error:
             found.append(FileResult(path, findings=[error_finding(error, path)]))
     files = sorted(set(files))
+    kept = _cache(options)
+    if kept is not None:
+        found += [result for result in map(kept.get, files) if result is not None]
+    known = {result.path for result in found}
+    fresh = _check_files([path for path in files if path not in known], options, progress)
+    if kept is not None:
+        for result in fresh:
+            kept.put(result)
+    return _report(found + fresh, options)
+
+
+def _cache(options: CheckOptions) -> Cache | None:
+    if options.cache is None:
+        return None
+    from pypto_verified.cache import Cache
+
+    return Cache(options.cache, repr(replace(options, cache=None, timeout=0, jobs=1)))
+
+
+def _check_files(files: list[str], options: CheckOptions, progress: Progress | None) -> list[FileResult]:
+    """Check files that no cache has: each in a process of its own, unless there is no time limit and one job."""
     if options.timeout or options.jobs > 1:
         if len(files) > 1:
             _preload()
-        results = Workers(partial(check_file, options=options), options.jobs, options.timeout).run(files)
-        found += [_failed(path, r) if isinstance(r, Failure) else r for path, r in zip(files, results, strict=True)]
-    else:
-        found += [check_file(path, options) for path in files]
-    return _report(found, options)
+        workers = Workers(partial(check_file, options=options), options.jobs, options.timeout)
+        results = workers.run(files, progress)
+        return [_failed(path, r) if isinstance(r, Failure) else r for path, r in zip(files, results, strict=True)]
+    found: list[FileResult] = []
+    for path in files:
+        found.append(check_file(path, options))
+        if progress is not None:
+            progress(len(found), len(files))
+    return found
 
 
 def _preload() -> None:
@@ -136,8 +171,6 @@ def check_file(path: str, options: CheckOptions = CheckOptions()) -> FileResult:
 
 
 def _check_kernels(source: Source, result: FileResult, options: CheckOptions) -> None:
-    from pathlib import Path
-
     from pypto_verified import language
     from pypto_verified.targets import target
 
@@ -198,15 +231,18 @@ def _check_pto(source: Source, result: FileResult, options: CheckOptions) -> Non
     from pypto_verified.targets import target
 
     module = reader.read(source.text, source.path)
-    declared = module.arch
-    chip = target(options.target or declared or DEFAULT_TARGET)
-    result.target = chip.name
-    if options.target and declared and declared != options.target:
-        result.notes.append(f"the module is for {declared}; checked for {options.target} as --target says")
-    if not any(func.body for func in module.funcs):
+    units = [unit for unit in module.units() if any(func.body for func in unit.funcs)]
+    if not units:
         raise InputError("no function with a body in this module", Location(source.path))
-    _note_unused(result, _unused(module, chip, options, {}))
-    result.functions.extend(verify_module(module, chip, options))
+    unused: list[set[str]] = []
+    for unit in units:
+        chip = target(options.target or unit.arch or DEFAULT_TARGET)
+        result.target = result.target or chip.name
+        if options.target and unit.arch and unit.arch != options.target:
+            result.notes.append(f"the module is for {unit.arch}; checked for {options.target} as --target says")
+        unused.append(set(_unused(unit, chip, options, {})))
+        result.functions.extend(verify_module(unit, chip, options))
+    _note_unused(result, sorted(set.intersection(*unused)))
 
 
 def _unused(

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from pypto_verified import __version__
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pypto_verified.report.model import Report
 
 USAGE_ERROR = 2
 INTERRUPTED = 130
-FORMATS = ("text", "json", "sarif", "html")
+FORMATS = ("text", "lines", "json", "sarif", "html")
 
 EPILOG = """\
 exit code: 2 if any input is wrong (ERROR), else 1 if anything is REFUTED, else 3 if anything is UNKNOWN or VACUOUS,
@@ -60,10 +62,23 @@ def _parser() -> argparse.ArgumentParser:
     compile_.add_argument("--target", choices=("a2a3", "a5"), default="a2a3")
     compile_.add_argument("--memory-planner", choices=("PYPTO", "DSA_RP", "PTOAS"), default="PYPTO")
     compile_.add_argument("--no-loc", action="store_true", help="leave the user's locations out")
+    from pypto_verified import commands as looking
+
+    looking.map_arguments(commands.add_parser("map", help="draw who lives where and when in a module's memories"))
+    looking.diff_arguments(commands.add_parser("diff", help="tell what two modules differ in"))
     rules = commands.add_parser("rules", help="list the rules, or explain one")
     rules.add_argument("id", nargs="?", metavar="ID")
-    commands.add_parser("prove", help="prove the theorems behind the rules")
+    _prove_arguments(commands.add_parser("prove", help="prove the theorems behind the rules"))
     return parser
+
+
+def _prove_arguments(prove: argparse.ArgumentParser) -> None:
+    add = prove.add_argument
+    add("--cold", action="store_true", help="prove all anew; a recorded verdict on another formula is a failure")
+    add("--seeds", type=_count, default=1, metavar="N", help="prove with solver seeds 0 to N-1, all must agree")
+    add("--cross", action="store_true", help="ask cvc5 for a second opinion on every claim")
+    add("--record", action="store_true", help="record the verdicts")
+    add("--format", choices=("text", "json"), default="text", help="form of the results (default: text)")
 
 
 def _check_arguments(check: argparse.ArgumentParser) -> None:
@@ -71,7 +86,10 @@ def _check_arguments(check: argparse.ArgumentParser) -> None:
     add("paths", nargs="+", metavar="PATH", help="a kernel (.py), a module (.pto), or a directory of them")
     add("--target", choices=("a2a3", "a5"), help="chip; wins over what a module says (default: a2a3)")
     add("--level", type=int, choices=(2, 3), help="assembler level of .pto inputs (default: 3 if they have addresses)")
-    add("--format", choices=FORMATS, default="text", help="form of the report (default: text)")
+    add("--format", choices=FORMATS, default="text",
+        help="form of the report; lines: one a file and a table by rule (default: text)")
+    add("--cache", metavar="DIR", help="where results of unchanged .pto files are kept (default: the user's cache)")
+    add("--no-cache", action="store_true", help="check every file anew")
     add("-o", "--output", metavar="FILE", help="write the report to a file instead of the terminal")
     add("--assume", action="append", default=[], metavar="EXPR", help='a fact to rely on, e.g. "M %% 16 == 0"')
     add("--strict", action="store_true", help="take the stricter reading where sources contradict each other")
@@ -103,10 +121,29 @@ def _check(options: argparse.Namespace) -> int:
         report = check_paths(options.paths, CheckOptions(
             target=options.target, level=options.level, assume=tuple(options.assume), strict=options.strict,
             timeout=options.timeout, jobs=options.jobs, simulate=not options.no_simulate, seed=options.seed,
-        ))
+            cache=_cache_directory(options),
+        ), _show_progress if sys.stderr.isatty() else None)
     except InputError as error:
         return _refuse(str(error))
     return _show(report, options.format, options.output)
+
+
+def _cache_directory(options: argparse.Namespace) -> Path | None:
+    """Where results are kept; nowhere for a run without `.pto` files, and for one that must check anew."""
+    if options.no_cache or all(path.endswith(".py") for path in options.paths):
+        return None
+    from pathlib import Path
+
+    from pypto_verified.cache import default_directory
+
+    return Path(options.cache) if options.cache else default_directory()
+
+
+def _show_progress(done: int, files: int) -> None:
+    """One line on the terminal that is written over, and away when all files are done."""
+    if files > 1:
+        text = f"{done} of {files} files" if done < files else ""
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
 def _show(report: Report, form: str, output: str | None) -> int:
@@ -142,14 +179,28 @@ def _compile(options: argparse.Namespace) -> int:
     return 0
 
 
+def _map(options: argparse.Namespace) -> int:
+    from pypto_verified.commands import run_map
+
+    return run_map(options)
+
+
+def _diff(options: argparse.Namespace) -> int:
+    from pypto_verified.commands import run_diff
+
+    return run_diff(options)
+
+
 def _rules(options: argparse.Namespace) -> int:
-    from pypto_verified.report.catalogue import catalogue, explain
+    from pypto_verified.report.catalogue import RuleText, catalogue, explain
+    from verifiers.legal import legality_rules
     from verifiers.registry import RULES
 
+    rules: list[RuleText] = [*RULES, *legality_rules()]
     if options.id is None:
-        sys.stdout.write(catalogue(RULES))
+        sys.stdout.write(catalogue(rules))
         return 0
-    found = [rule for rule in RULES if rule.id == options.id.upper()]
+    found = [rule for rule in rules if rule.id == options.id.upper()]
     if not found:
         return _refuse(f"no rule {options.id}; `pypto-verify rules` lists them")
     sys.stdout.write(explain(found[0]))
@@ -157,7 +208,23 @@ def _rules(options: argparse.Namespace) -> int:
 
 
 def _prove(options: argparse.Namespace) -> int:
-    return _refuse("prove: the theorems come in a later version")
+    import proofs
+    from proofs.form import as_json, as_text, exit_code
+
+    try:
+        results = proofs.run(cold=options.cold, cross=options.cross, seeds=options.seeds)
+    except ImportError as error:
+        return _refuse(f"{error}; a second opinion needs the extra: pip install 'pypto-verified[cross]'")
+    sys.stdout.write(as_json(results) if options.format == "json" else as_text(results))
+    if options.record:
+        proofs.save(results)
+        return exit_code(results)
+    stale = [r.id for r in results if r.stale]
+    if stale and options.cold:
+        print(
+            f"pypto-verify: no verdict is recorded on the formula of {', '.join(stale)}; record it with "
+            "`pypto-verify prove --record`", file=sys.stderr)
+    return exit_code(results) or int(bool(stale) and options.cold)
 
 
 def _refuse(message: str) -> int:
@@ -166,5 +233,5 @@ def _refuse(message: str) -> int:
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
-    "check": _check, "compile": _compile, "rules": _rules, "prove": _prove,
+    "check": _check, "compile": _compile, "rules": _rules, "prove": _prove, "map": _map, "diff": _diff,
 }

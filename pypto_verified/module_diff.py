@@ -16,7 +16,7 @@ from pypto_verified.pto.module import Block, Func, Module, Op, Value
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.types import MultiTileBufType, ScalarType, TileBufType, Type
 from pypto_verified.pto.typetext import type_text
-from pypto_verified.report.model import FunctionResult
+from pypto_verified.report.model import FileResult, FunctionResult
 
 _VALID = ("valid_row", "valid_col")
 _LONGEST = 200
@@ -47,9 +47,9 @@ def compare(a: Module, b: Module) -> list[Change]:
     return found
 
 
-def compare_verdicts(a: list[FunctionResult], b: list[FunctionResult]) -> list[str]:
-    """What the verdicts on two modules differ in, one line each."""
-    ours, theirs = {r.name: r for r in a}, {r.name: r for r in b}
+def compare_verdicts(a: FileResult, b: FileResult) -> list[str]:
+    """What the verdicts on two files differ in, one line each. Findings are compared by rule and message."""
+    ours, theirs = _functions_of(a), _functions_of(b)
     found: list[str] = []
     for name in ours.keys() & theirs.keys():
         before, after = ours[name], theirs[name]
@@ -61,6 +61,12 @@ def compare_verdicts(a: list[FunctionResult], b: list[FunctionResult]) -> list[s
         found += [f"{name}: now {new[k].verdict.value} {k[0]} in line {new[k].line}: {k[1]}"
                   for k in new if k not in old]
     return sorted(found)
+
+
+def _functions_of(file: FileResult) -> dict[str, FunctionResult]:
+    """The file's functions, and itself as far as it has findings of its own."""
+    found = {function.name: function for function in file.functions}
+    return found | ({"file": FunctionResult("file", [], file.findings)} if file.findings else {})
 
 
 def _functions(module: Module) -> dict[str, Func]:

@@ -48,8 +48,11 @@ class Workers(Generic[Item, Result]):
         )
         self._running: dict[Connection, _Job] = {}
 
-    def run(self, items: Sequence[Item]) -> list[Result | Failure]:
-        """One result or failure per item, in the order of the items."""
+    def run(
+        self, items: Sequence[Item], progress: Callable[[int, int], None] | None = None
+    ) -> list[Result | Failure]:
+        """One result or failure per item, in the order of the items. `progress` is called with the number of items
+        done and of all items."""
         found: dict[int, Result | Failure] = {}
         waiting = list(enumerate(items))[::-1]
         try:
@@ -63,6 +66,8 @@ class Workers(Generic[Item, Result]):
                 for connection in [c for c, job in self._running.items() if job.deadline <= time.monotonic()]:
                     index = self._stop(connection).index
                     found[index] = Failure(True, f"no verdict within {self.timeout:g} s")
+                if progress is not None:
+                    progress(len(found), len(items))
         finally:
             for connection in list(self._running):
                 self._stop(connection)

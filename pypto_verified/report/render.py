@@ -10,11 +10,15 @@ from pypto_verified.report.model import Report
 
 
 def render(report: Report, form: str) -> str:
-    """The report as 'text', 'json', 'sarif' or 'html'. KeyError for any other form."""
+    """The report as 'text', 'lines', 'json', 'sarif' or 'html'. KeyError for any other form."""
     if form == "text":
         from pypto_verified.report.text import plain
 
         return plain(report)
+    if form == "lines":
+        from pypto_verified.report.summary import as_lines
+
+        return as_lines(report)
     if form == "json":
         from pypto_verified.report.json_form import to_json
 

@@ -116,6 +116,11 @@ def location(finding: Finding) -> str:
     return ":".join(parts) if finding.file else ""
 
 
+def summary_line(report: Report) -> str:
+    """The last line of the report."""
+    return "".join(text for _, text in _summary(report))
+
+
 def _summary(report: Report) -> Line:
     kernels = [function for file in report.files for function in file.functions]
     verdicts = Counter(f.verdict for f in kernels)
