@@ -6,9 +6,12 @@ Rows that a rule of ours states for symbolic values too are left to that rule, s
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from pypto_verified.pto.legality import Check, checks
+from pypto_verified.pto.legality import Check, Legal, checks
+from pypto_verified.pto.legality_rows import RULES
 from pypto_verified.pto.module import Func, Module
+from pypto_verified.report.model import Kind
 
 RESTATED = {
     "ALLOC-BOX-ROWS": "BOX-ROWS", "ALLOC-BOX-COLS": "BOX-COLS", "ALLOC-LINE": "BOX-LINE",
@@ -26,6 +29,37 @@ def legality(module: Module, target: str, level: str) -> dict[Func, list[Check]]
     for check in _own(checks(module, target, level)):
         found[check.func].append(check)
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class LegalityRule:
+    """A row of the legality table as `pypto-verify rules` shows it."""
+
+    row: Legal
+    kind: Kind = Kind.LEGALITY
+    observable: bool = False
+    requires: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        return f"LEGAL-{self.row.id}"
+
+    @property
+    def claim(self) -> str:
+        where = [t for t in ("a2a3", "a5") if self.row.targets == (t,)]
+        levels = [] if len(self.row.levels) > 1 else list(self.row.levels)
+        limits = f" ({', '.join(where + levels)})" if where or levels else ""
+        return f"{', '.join(self.row.ops.split())}: {self.row.claim}{limits}"
+
+    @property
+    def source(self) -> str:
+        return self.row.source
+
+
+def legality_rules() -> tuple[LegalityRule, ...]:
+    """All rows that are judged here, for a catalogue."""
+    return tuple(LegalityRule(row) for row in RULES if row.id not in RESTATED)
 
 
 def _own(all_checks: Iterator[Check]) -> Iterator[Check]:

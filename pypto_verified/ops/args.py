@@ -26,7 +26,7 @@ from pypto_verified.ir.expr import (
 from pypto_verified.ir.types import NoneType, OpaqueType, ScalarType, TensorType, TileType, TupleType, Type
 from pypto_verified.layouts import Pad, Space
 from pypto_verified.ops.decl import OpDecl
-from pypto_verified.ops.dims import as_dim, equal, show_shape
+from pypto_verified.ops.dims import as_dim, at_most, equal, show, show_shape
 
 
 def type_of(e: Expr) -> Type:
@@ -131,6 +131,14 @@ class Args:
             if not (isinstance(t, ScalarType) and t.dtype.is_integer):
                 self.fail(f"{name}[{i}] must be an integer, got {describe(t)}")
         return tuple(map(as_dim, e.items))
+
+    def extents(self, name: str) -> tuple[Dim, ...]:
+        """A tuple operand as valid extents: sizes that are not provably negative; () when it is not given."""
+        found = self.dims(name)
+        for i, d in enumerate(found):
+            if at_most(0, d) is False:
+                self.fail(f"{name}[{i}] is {show(d)}, but an extent can't be negative")
+        return found
 
     def shape(self, name: str) -> tuple[int, ...]:
         """A tuple operand as a physical tile shape: constant and positive."""

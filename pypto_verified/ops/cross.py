@@ -49,7 +49,7 @@ def _pop(a: Args) -> Type:
         )
     extents = tuple(d for d in shape if isinstance(d, int))
     a.require(len(extents) == 2 and min(extents) > 0, f"shape {list(extents)} must be 2-D and positive")
-    valid = a.dims("valid_shape")
+    valid = a.extents("valid_shape")
     a.require(
         not valid or (len(valid) == 2 and all(at_most(v, s) is not False for v, s in zip(valid, extents, strict=True))),
         f"valid_shape {show_shape(valid)} does not fit shape {show_shape(extents)}",

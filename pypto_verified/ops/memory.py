@@ -41,7 +41,7 @@ def _load(a: Args) -> Type:
         f"target_memory is {space.value if space else ''}, but global memory loads into Vec or Mat only",
         "load into pl.Mem.Mat and pl.move from there",
     )
-    offsets, requested = a.dims("offsets"), a.dims("valid_shape")
+    offsets, requested = a.dims("offsets"), a.extents("valid_shape")
     for what, got in (("offsets", offsets), ("valid_shape", requested)):
         if len(got) != len(shape):
             a.fail(f"{what} {show_shape(got)} and shapes {show_shape(shape)} differ in rank")
@@ -147,7 +147,7 @@ def _ci(a: Args) -> Type:
 
 
 def _tri(a: Args) -> Type:
-    shape, valid, dtype = a.shape("shape"), a.dims("valid_shape"), a.dtype("dtype")
+    shape, valid, dtype = a.shape("shape"), a.extents("valid_shape"), a.dtype("dtype")
     a.require(len(shape) == 2, f"shape must be 2-D, got {show_shape(shape)}")
     a.require(dtype.bits >= 8 and dtype.bits <= 32, f"dtype is {dtype}, but tri makes 8, 16 or 32-bit elements")
     a.require(

@@ -25,7 +25,7 @@ _FLIP_S = {SLayout.ROW: SLayout.COL, SLayout.COL: SLayout.ROW, SLayout.NONE: SLa
 def _slice(a: Args) -> Type:
     source, shape = a.tile("tile"), a.shape("shape")
     valid = read_window(
-        a, source.shape, source.valid_shape, a.dims("offset"), shape, a.dims("valid_shape"), exact=True, clamp=False,
+        a, source.shape, source.valid_shape, a.dims("offset"), shape, a.extents("valid_shape"), exact=True, clamp=False,
         remedy="an on-chip window can't be clamped: keep offset + shape inside the tile, or clamp the pl.load",
     )
     shape, valid = _drop(a, shape, valid)

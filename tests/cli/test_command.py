@@ -196,3 +196,12 @@ def test_help_loads_neither_solver_nor_arrays_nor_the_compiler() -> None:
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     loaded = set(eval(shown.stdout))
     assert not loaded & {"z3", "numpy", "rich", "jinja2", "pypto_verified.check", "multiprocessing"}
+
+
+@pytest.mark.parametrize("rule", ["BOX-ROWS", "LEGAL-BINARY-TYPES-A3"])
+def test_a_rule_that_a_report_names_can_be_looked_up(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", rule]) == 0
+    shown = capsys.readouterr().out
+    assert shown.startswith(rule) and "claim:" in shown and "source:" in shown
+    assert main(["rules"]) == 0
+    assert f"\n{rule} " in "\n" + capsys.readouterr().out

@@ -318,3 +318,10 @@ def test_scalar_access_checks_constant_indices() -> None:
     assert call("tensor.read", tensor(8, dtype=INT32), numbers(3)).type == ScalarType(INT32)
     with pytest.raises(OpError, match="value is FP32 but the tensor BF16"):
         call("tensor.write", tensor(8, dtype=BF16), numbers(3), Const(1.0, FP32))
+
+
+def test_a_negative_extent_is_refused_where_it_is_written() -> None:
+    with pytest.raises(OpError, match=r"valid_shape\[0\] is -1"):
+        call("tile.load", tensor(64, 128), numbers(0, 0), numbers(16, 128), numbers(-1, 128))
+    with pytest.raises(OpError, match=r"valid_shape\[1\] is -8"):
+        call("tile.slice", tile(32, 64), numbers(16, 32), numbers(0, 0), numbers(16, -8))
