@@ -19,6 +19,7 @@ from pypto_verified.language.public import BackendType, OptimizationStrategy
 from pypto_verified.passes import pipeline
 from pypto_verified.pto import reader, writer
 from pypto_verified.pto.module import Module
+from pypto_verified.pto.types import PtrType
 from pypto_verified.targets import Target, target
 
 OnPass = Callable[[str, Function, Function], None]
@@ -70,10 +71,14 @@ def compile_function(
 
 
 def _argument_names(function: Function, module: Module) -> dict[str, str]:
-    """What the author calls the arguments of the text: tensors come first, then scalars, then sizes (CG-03)."""
+    """What the author calls the arguments of the text: tensors come first, then scalars, then sizes (CG-03). A pointer
+    that code generation adds behind the tensors has no name."""
     tensors = [p.var.name for p in function.params if isinstance(p.var.type, TensorType)]
     scalars = [p.var.name for p in function.params if isinstance(p.var.type, ScalarType)]
-    return dict(zip((a.name for a in module.funcs[0].args), [*tensors, *scalars, *function.dynamic], strict=False))
+    arguments = module.funcs[0].args
+    pointers = [a.name for a in arguments if isinstance(a.type, PtrType)]
+    others = [a.name for a in arguments if not isinstance(a.type, PtrType)]
+    return dict((*zip(pointers, tensors, strict=False), *zip(others, [*scalars, *function.dynamic], strict=False)))
 
 
 def kernels_of(program: Program) -> tuple[Function, ...]:

@@ -14,15 +14,16 @@ import numpy as np
 from pypto_verified import interpreter, simulator
 from pypto_verified.compiler import Artifact, compile_function
 from pypto_verified.errors import NOWHERE, Location, NotModelled
-from pypto_verified.interpreter import Undefined, interpret
+from pypto_verified.interpreter import Pipes, Undefined, interpret
 from pypto_verified.ir.expr import Call
 from pypto_verified.ir.stmt import Assign, Function
 from pypto_verified.ir.types import TensorType
 from pypto_verified.passes import pipeline
+from pypto_verified.pto.types import PtrType
 from pypto_verified.simulator.errors import SimError, UnmodelledError
 from pypto_verified.simulator.program import Program
 from pypto_verified.targets import Target
-from pypto_verified.trials import Array, Scalar, Trial, from_memory, in_memory, trials
+from pypto_verified.trials import Array, Scalar, Trial, from_memory, in_memory, partner, trials
 
 if TYPE_CHECKING:
     from pypto_verified.interpreter.meaning import Value
@@ -85,7 +86,7 @@ def compare(
     """
     stages = _Stages(function)
     artifact = compile_function(function, target, on_pass=stages.add)
-    program = simulator.compile(artifact.module.funcs[0], target)
+    program = simulator.compile(artifact.module.funcs[0], target, lone=True)
 
     def run(trial: Trial, expected: Outputs, loose: set[str]) -> Difference | None:
         return stages.differ(trial, expected) or _simulator_differs(
@@ -138,12 +139,16 @@ def _telling(trial: Trial, outputs: Outputs) -> bool:
     return any(
         len(np.unique(array.reshape(-1).view(f"u{array.itemsize}"))) > 1
         and not np.array_equal(array.view(f"u{array.itemsize}"), np.asarray(given[name]).view(f"u{array.itemsize}"))
-        for name, array in outputs.items() if array.size
+        for name, array in outputs.items() if array.size and name in given
     )
 
 
 def _interpreted(function: Function, trial: Trial, loose: set[str] | None = None) -> Outputs:
-    return interpret(function, trial.inputs, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS, loose=loose)
+    pipes = Pipes(partner())
+    outputs: dict[str, Array] = interpret(
+        function, trial.inputs, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS, loose=loose, pipes=pipes
+    )
+    return outputs | {f"tile pushed {number}": tile for number, tile in enumerate(pipes.left)}
 
 
 class _Stages:
@@ -213,13 +218,16 @@ def simulate(
             arrays[argument] = in_memory(value, type_, trial.sizes)
         elif not isinstance(value, np.ndarray):
             scalars[argument] = value
+    for added in artifact.module.funcs[0].args:
+        if isinstance(added.type, PtrType) and added.name not in artifact.names:
+            arrays[added.name] = np.zeros(0, np.uint8)  # the ring of a pipe, which a lone core does not touch
     outcome = simulator.execute(
         program, arrays, scalars, block=trial.block, lane=(trial.lane, target.lanes_per_cube), max_steps=MAX_STEPS
     )
     outputs: dict[str, Array] = {}
     for argument, array in outcome.outputs.items():
-        name = artifact.names[argument]
-        type_, given = types[name], trial.values[name]
+        name = artifact.names.get(argument, "")
+        type_, given = types.get(name), trial.values.get(name)
         if isinstance(type_, TensorType) and isinstance(given, np.ndarray):
             outputs[name] = from_memory(array, type_, given.shape, trial.sizes)
     return Simulated(outputs, outcome.errors)
@@ -228,9 +236,10 @@ def simulate(
 def _first_difference(
     expected: Outputs, found: Outputs, loose: frozenset[str] | set[str]
 ) -> tuple[str, tuple[int, ...], str, str] | None:
-    """(output, element, expected, found) of the first unequal element; NaN equals NaN."""
-    for name, wanted in expected.items():
-        got = found[name]
+    """(output, element, expected, found) of the first unequal element; NaN equals NaN. Only what both have is compared:
+    the simulator does not show what a lone core pushed."""
+    for name in (n for n in expected if n in found):
+        wanted, got = expected[name], found[name]
         wrong = np.argwhere(~equal_elements(wanted, got, bool(loose)))
         if len(wrong):
             at = tuple(int(i) for i in wrong[0])
@@ -257,7 +266,7 @@ def equal_elements(a: Array, b: Array, tolerant: bool) -> np.typing.NDArray[np.b
 def _first_op(before: Function, after: Function, trial: Trial) -> tuple[str, Location]:
     """The first assignment in the later function whose value differs from what the same name got in the earlier one."""
     known: dict[str, list[Value]] = {}
-    interpret(before, trial.inputs, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS,
+    interpret(before, trial.inputs, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS, pipes=Pipes(partner()),
               observe=lambda s, value: known.setdefault(s.var.name, []).append(value))
     for stmt, value in _observed(after, trial):
         same_name = known.get(stmt.var.name)
@@ -269,7 +278,7 @@ def _first_op(before: Function, after: Function, trial: Trial) -> tuple[str, Loc
 
 def _observed(function: Function, trial: Trial) -> Iterator[tuple[Assign, Value]]:
     seen: list[tuple[Assign, Value]] = []
-    interpret(function, trial.inputs, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS,
+    interpret(function, trial.inputs, block=trial.block, lane=trial.lane, max_steps=MAX_STEPS, pipes=Pipes(partner()),
               observe=lambda s, value: seen.append((s, value)))
     yield from seen
 

@@ -5,7 +5,7 @@ A kernel says little about the inputs it is meant for, so many are tried; those 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
@@ -82,7 +82,10 @@ def trials(function: Function, seed: int = 0, given: Mapping[str, int] | None = 
     blocks = ((0, 1), (1, 2), (3, 4)) if used & {"tile.get_block_idx", "tile.get_block_num"} else ((0, 1),)
     lanes = (0, 1) if "tile.get_subblock_idx" in used else (0,)
     choices = list(_choices(names, fixed))
-    for number, (choice, kind) in enumerate(product(choices, KINDS)):
+    # Every kind with every choice, and soon many of both.
+    places = product(range(len(choices)), range(len(KINDS)))
+    pairs = ((KINDS[k], choices[(turn + k) % len(choices)]) for turn, k in places)
+    for number, (kind, choice) in enumerate(pairs):
         random = np.random.default_rng((seed, number))
         sizes = {name: choice[name] for name in function.dynamic}
         values = {p.var.name: _value(p.var, kind, choice, random) for p in function.params}
@@ -167,6 +170,17 @@ def _floats(kept: np.dtype[np.generic], shape: tuple[int, ...], kind: str, rando
                       np.inf, -np.inf])
     with np.errstate(over="ignore"):
         return edges.astype(kept)[random.integers(0, len(edges), shape)]
+
+
+def partner() -> Callable[[tuple[int, ...], DType], Array]:
+    """What the absent other core of a pipe sends, tile by tile: the numbers that the simulator's lone machine draws."""
+    random = np.random.default_rng(0)
+
+    def send(extents: tuple[int, ...], dtype: DType) -> Array:
+        numbers = random.standard_normal(extents) if dtype.is_float else random.integers(0, 8, extents)
+        return numbers.astype(stored(dtype))
+
+    return send
 
 
 def in_memory(array: Array, type_: TensorType, sizes: Mapping[str, int]) -> Array:

@@ -27,7 +27,8 @@ class Fault(Exception):
 class Site:
     """What a meaning sees of its call: the operands' values in order and the call for its keywords and types.
 
-    `loose` collects the ops of the run whose exact result the device leaves open (`unspecified.py`).
+    `loose` collects the ops of the run whose exact result the device leaves open (`unspecified.py`); `pipes` is the
+    run's end of the cube-vector pipes (`pipes.py`), None for a run without them.
     """
 
     args: tuple[Value, ...]
@@ -35,6 +36,7 @@ class Site:
     block: tuple[int, int]
     lane: int
     loose: set[str]
+    pipes: object = None
 
     def leave_open(self) -> None:
         """This op's result is one of several that a device may give."""

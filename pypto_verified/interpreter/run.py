@@ -22,6 +22,7 @@ import pypto_verified.interpreter.views  # noqa: F401  # the families register t
 from pypto_verified.errors import Location, NotModelled, PtoError
 from pypto_verified.interpreter.meaning import MEANINGS, Fault, Scalar, Site, Value
 from pypto_verified.interpreter.numbers import from_carrier, to_carrier, wrap
+from pypto_verified.interpreter.pipes import Pipes
 from pypto_verified.interpreter.scalars import binary, unary
 from pypto_verified.interpreter.values import Tensor, Tile
 from pypto_verified.ir.expr import Binary, Call, Cast, Const, Expr, MakeTuple, Span, TupleGet, Unary, Var
@@ -79,6 +80,7 @@ class _Frame:
     max_steps: int = 1_000_000
     observe: Observer | None = None
     loose: set[str] = field(default_factory=set)
+    pipes: Pipes | None = None
 
 
 def interpret(
@@ -90,14 +92,16 @@ def interpret(
     max_steps: int = 1_000_000,
     observe: Observer | None = None,
     loose: set[str] | None = None,
+    pipes: Pipes | None = None,
 ) -> dict[str, NDArray[np.generic]]:
     """The tensors after one run of one block, by parameter name (inputs are not changed).
 
     `loose` receives the ops of this run whose exact result the device leaves open (`unspecified.UNSPECIFIED`).
+    `pipes` is what stands at the other end of the cube-vector pipes.
     Raises Undefined (with the op, the element and the user's line) when the result is not defined, NotModelled for an
     op without a meaning here, KeyError for a missing input.
     """
-    frame = _Frame(function, block=block, lane=lane, max_steps=max_steps, observe=observe)
+    frame = _Frame(function, block=block, lane=lane, max_steps=max_steps, observe=observe, pipes=pipes)
     frame.loose = frame.loose if loose is None else loose
     tensors: dict[str, Tensor] = {}
     frame.env.update({name: int(given) for name in function.dynamic if isinstance(given := inputs.get(name), int)})
@@ -285,9 +289,12 @@ def _call(frame: _Frame, call: Call, span: Span) -> Value:
     apply = MEANINGS.get(call.op)
     if apply is None:
         raise NotModelled(f"{call.op} in the interpreter", _location(span))
-    site = Site(tuple(_eval(frame, a, span) for a in call.args), call, frame.block, frame.lane, frame.loose)
+    site = Site(tuple(_eval(frame, a, span) for a in call.args), call, frame.block, frame.lane,
+                frame.loose, frame.pipes)
     try:
         return apply(site)
+    except NotModelled as error:
+        raise NotModelled(error.what, _location(span)) from None
     except Fault as fault:
         at = f" at element {list(fault.index)}" if fault.index is not None else ""
         kind = Poisoned if "no defined value" in fault.message else Undefined

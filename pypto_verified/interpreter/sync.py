@@ -1,5 +1,4 @@
-"""Ops that order others or name storage: they compute nothing. Pipes between cores carry data from another function and
-have no meaning in one function's run."""
+"""Ops that order others: they compute nothing."""
 
 from __future__ import annotations
 

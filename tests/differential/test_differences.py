@@ -90,10 +90,19 @@ def test_a_constant_output_tells_nothing() -> None:
     assert found.telling == 0
 
 
-def test_what_a_meaning_lacks_is_named() -> None:
-    with pytest.raises(NotModelled, match=r"tile\.tpush_to_aic in the interpreter"):
-        compare(kernel(PAIR, SUBTRACT.replace("w = pl.mul(z, 2.0)", "w = z\n    pl.tpush_to_aic(z, split=0)")),
-                target("a5"))
+def test_what_a_meaning_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    from pypto_verified.interpreter.meaning import MEANINGS
+    from pypto_verified.simulator import registry
+
+    function = kernel(PAIR, SUBTRACT)
+    with monkeypatch.context() as patch:
+        patch.delitem(MEANINGS, "tile.sub")
+        with pytest.raises(NotModelled, match=r"tile\.sub in the interpreter") as error:
+            compare(function, target("a5"))
+        assert (error.value.location.file, error.value.location.line) == ("k.py", 14)
+    monkeypatch.delitem(registry.MEANINGS, "pto.tsub")
+    with pytest.raises(NotModelled, match=r"pto\.tsub in the simulator"):
+        compare(function, target("a5"))
 
 
 def test_equality_is_bitwise_but_for_nan() -> None:
@@ -111,6 +120,10 @@ NARROW = ",\n".join([
     tensor("a", (64, 64), "FP16"), tensor("b", (64, 64), "FP16"), "rows: pl.Scalar[pl.INDEX]",
     tensor("out", (64, 64), out=True),
 ])
+PUSHED = ",\n".join([
+    tensor("a", (16, 16), "FP16"), tensor("b", (16, 16), "FP16"), "rows: pl.Scalar[pl.INDEX]",
+    tensor("out", (16, 16), out=True),
+])
 SLICED = ",\n".join([tensor("a", (8, 16)), tensor("b", (16, 64)), tensor("out", (16, 64), out=True)])
 REGRESSIONS = {
     # The left operand was written at the pitch of its physical rows and read at that of its valid rows (a5).
@@ -125,6 +138,17 @@ REGRESSIONS = {
         x = pl.load(a, [0, 0], [8, 16])
         column = pl.reshape(x[5:6, 0:16], [16, 1])
         return pl.store(pl.row_expand_mul(pl.load(b, [0, 0], [16, 64]), column), [0, 0], out)
+    """),
+    # The pointer to the ring that a2a3 adds for a pipe was taken for the scalar behind the tensors.
+    "pushed product": (PUSHED, """
+        ring = pl.import_peer_buffer(name="ring", peer_func="other")
+        pl.aic_initialize_pipe(ring, pl.const(0, pl.INT32), dir_mask=1, slot_size=1024)
+        am = pl.load(a, [0, 0], [16, 16], valid_shape=[rows, 16], target_memory=pl.Mem.Mat)
+        al = pl.move(am, target_memory=pl.Mem.Left)
+        br = pl.move(pl.load(b, [0, 0], [16, 16], target_memory=pl.Mem.Mat), target_memory=pl.Mem.Right)
+        c = pl.matmul(al, br)
+        pl.tpush_to_aiv(c, split=0)
+        return pl.store(c, [0, 0], out)
     """),
     # Index bits went through a conversion of numbers.
     "gather of bits": (",\n".join([tensor("a", (1, 64)), tensor("out", (1, 32), "UINT32", out=True)]), """

@@ -142,7 +142,7 @@ def test_a_cast_beyond_the_target_has_no_value_where_targets_disagree(value: flo
             unary(call, row(value))
 
 
-def test_an_op_without_a_meaning_is_named() -> None:
+def test_a_pipe_without_its_other_core_is_named() -> None:
     params = ",\n".join([tensor("a", (16, 64)), tensor("out", (16, 64), out=True)])
     body = """
         x = pl.load(a, [0, 0], [16, 64])
@@ -150,5 +150,5 @@ def test_an_op_without_a_meaning_is_named() -> None:
         return pl.store(x, [0, 0], out)
     """
     x = np.zeros((16, 64), np.float32)
-    with pytest.raises(NotModelled, match=r"tile\.tpush_to_aic in the interpreter"):
+    with pytest.raises(NotModelled, match=r"tile\.tpush_to_aic in a run without the other core of the pipe"):
         run(params, body, a=x, out=x)
