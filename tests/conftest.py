@@ -7,6 +7,7 @@ makes the README's feature table from it.
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     for mark in item.iter_markers("requirement"):
         for requirement in mark.args:
             item.user_properties.append((PROPERTY, requirement))
+
+
+@pytest.fixture(autouse=True)
+def cache_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The results that a user keeps are neither seen nor added to."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / f"cache-{os.getpid()}"))
 
 
 class _Recorder:
