@@ -1,0 +1,212 @@
+"""A kernel under construction: parameters, statements, the tiles in scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from pypto_verified.dtypes import INDEX, DType
+from pypto_verified.fuzz.draw import Draw, chance, choice, weighted
+from pypto_verified.ir.expr import Attr, Binary, BinaryOp, Call, Const, Dim, Expr, MakeTuple, Span, Var
+from pypto_verified.ir.stmt import Assign, Direction, Eval, Function, FunctionKind, Param, Return, Stmt
+from pypto_verified.ir.types import ScalarType, TensorType, TensorView, TileType
+from pypto_verified.layouts import Space, TensorLayout
+from pypto_verified.ops.build import make_call
+from pypto_verified.targets import Target
+
+SPAN = Span("kernel.py", 1, 1, 1, 2)
+ROWS, MAX_ROWS, MAX_COLUMNS = (1, 2, 4, 8, 16, 32), 32, 64
+BLOCK_BYTES = 32
+INTEGERS = {"INT8": (-3, 1, 2, 7), "INT16": (-300, -1, 2, 5), "INT32": (-70000, -2, 1, 3)}
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A generated kernel. `ranges`: what each size and integer scalar may be, so that no access leaves its tensor;
+    `planner` and `target`: how to compile it."""
+
+    function: Function
+    ranges: Mapping[str, tuple[int, ...]]
+    target: str
+    planner: str
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """An enclosing loop: its variable and how many trips it can make at most."""
+
+    var: Var
+    trips: int
+
+
+@dataclass(slots=True)
+class Builder:
+    """`scopes`: tiles by name, innermost last; `blocks`: the statements so far of each open block."""
+
+    draw: Draw
+    target: Target
+    params: list[Param] = field(default_factory=list)
+    outs: list[Param] = field(default_factory=list)
+    ranges: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    dynamic: list[str] = field(default_factory=list)
+    blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
+    scopes: list[dict[str, Var]] = field(default_factory=lambda: [{}])
+    loops: list[Loop] = field(default_factory=list)
+    count: int = 0
+
+    def name(self, prefix: str) -> str:
+        """A name that the kernel does not have yet."""
+        self.count += 1
+        return f"{prefix}{self.count}"
+
+    def call(self, op: str, args: Sequence[Expr], **kwargs: Attr) -> Call:
+        """A typed call. Raises OpError when the op refuses the operands."""
+        return make_call(op, args, kwargs, SPAN)
+
+    def add(self, statement: Stmt) -> None:
+        """Append to the innermost block."""
+        self.blocks[-1].append(statement)
+
+    def assign(self, value: Call, prefix: str = "t") -> Var:
+        """Name a value. A tile sometimes takes the name of an older one of the same type."""
+        var = Var(self._reused(value) or self.name(prefix), value.type)
+        self.add(Assign(var, value, SPAN))
+        if isinstance(var.type, TileType):
+            next((s for s in self.scopes if var.name in s), self.scopes[-1])[var.name] = var
+        return var
+
+    def _reused(self, value: Call) -> str:
+        percent = 50 if len(self.scopes) > 1 else 15
+        if not isinstance(value.type, TileType) or not chance(self.draw, percent):
+            return ""
+        same = [v.name for v in self.tiles() if v.type == value.type]
+        return choice(self.draw, same) if same else ""
+
+    def scratch(self, value: Call) -> Var:
+        """Name a value that no later op may pick."""
+        var = Var(self.name("s"), value.type)
+        self.add(Assign(var, value, SPAN))
+        return var
+
+    def effect(self, call: Call) -> None:
+        """A call for its effect."""
+        self.add(Eval(call, SPAN))
+
+    def scalar(self, var: Var, value: Expr) -> None:
+        """Name a scalar."""
+        self.add(Assign(var, value, SPAN))
+
+    def store(self, out: Var, call: Call) -> None:
+        """A store whose result is the tensor of the same name."""
+        self.add(Assign(out, call, SPAN))
+
+    def tiles(self) -> list[Var]:
+        """The tiles in scope."""
+        return [v for scope in self.scopes for v in scope.values()]
+
+    def tile(self, var: Var) -> TileType:
+        assert isinstance(var.type, TileType)
+        return var.type
+
+    @contextmanager
+    def block(self) -> Iterator[list[Stmt]]:
+        """Statements of an inner block; the names that it defines end with it."""
+        self.blocks.append([])
+        self.scopes.append({})
+        yield self.blocks[-1]
+        self.blocks.pop()
+        self.scopes.pop()
+
+    def tensor(self, shape: Sequence[Dim], dtype: DType, layout: TensorLayout = TensorLayout.ND) -> Var:
+        """A new input tensor."""
+        var = Var(self.name("a"), TensorType(tuple(shape), dtype, TensorView(layout=layout)))
+        self.params.append(Param(var))
+        return var
+
+    def out(self, shape: Sequence[Dim], dtype: DType) -> Var:
+        """A new output tensor."""
+        direction = Direction.INOUT if chance(self.draw, 20) else Direction.OUT
+        var = Var(self.name("out"), TensorType(tuple(shape), dtype))
+        self.outs.append(Param(var, direction))
+        return var
+
+    def integer(self, values: Sequence[int], prefix: str = "n") -> Var:
+        """An INDEX parameter that takes these values; an old one with the same values sometimes."""
+        old = [n for n, allowed in self.ranges.items() if allowed == tuple(values) and n not in self.dynamic]
+        if old and chance(self.draw, 60):
+            return Var(choice(self.draw, old), ScalarType(INDEX))
+        var = Var(self.name(prefix), ScalarType(INDEX))
+        self.params.append(Param(var))
+        self.ranges[var.name] = tuple(values)
+        return var
+
+    def size(self, values: Sequence[int]) -> Var:
+        """A new dynamic size."""
+        var = Var(self.name("M"), ScalarType(INDEX))
+        self.dynamic.append(var.name)
+        self.ranges[var.name] = tuple(values)
+        return var
+
+    def columns(self, dtype: DType) -> int:
+        """A width whose row is a whole number of 32-byte blocks."""
+        least = BLOCK_BYTES // dtype.bytes
+        return choice(self.draw, [n for n in (least, 2 * least, 4 * least) if n <= MAX_COLUMNS])
+
+    def valid(self, extent: int) -> Dim:
+        """A valid extent: whole, partial, or known at run time only; empty seldom."""
+        match weighted(self.draw, (("full", 12), ("part", 4), ("run", 4), ("zero", 1))):
+            case "full":
+                return extent
+            case "part":
+                return self.draw.integer(1, extent)
+            case "zero":
+                return 0
+            case _:
+                return self.integer(tuple(sorted({0, 1, extent // 2, max(extent - 1, 0), extent})))
+
+    def index(self, limit: int) -> Expr:
+        """An INDEX of 0 .. limit - 1: a constant, a scalar, or the variable of a loop that is short enough."""
+        inside = [loop.var for loop in self.loops if loop.trips <= limit]
+        kind = weighted(self.draw, (("const", 5), ("scalar", 1), ("loop", 4 if inside else 0)))
+        if kind == "loop":
+            return choice(self.draw, inside)
+        if kind == "scalar" and limit > 1:
+            return self.integer(tuple(sorted({0, 1, limit - 1})))
+        return Const(self.draw.integer(0, limit - 1))
+
+    def scaled(self, index: Expr, unit: int) -> Expr:
+        """`index * unit`."""
+        if isinstance(index, Const):
+            return Const(int(index.value) * unit)
+        return index if unit == 1 else Binary(BinaryOp.MUL, index, Const(unit), INDEX)
+
+    def constant(self, dtype: DType) -> Const:
+        """A constant of the element type."""
+        if dtype.is_float:
+            return Const(choice(self.draw, (-2.0, -0.5, 0.0, 0.5, 1.0, 1.5, 3.0)), dtype)
+        return Const(choice(self.draw, INTEGERS.get(dtype.name, (1, 2, 3, 7))), dtype)
+
+    def function(self) -> Function:
+        """The finished kernel."""
+        values = tuple(p.var for p in self.outs)
+        self.add(Return(values, SPAN))
+        return Function(
+            "kernel", FunctionKind.INCORE, (*self.params, *self.outs), tuple(v.type for v in values),
+            tuple(self.blocks[0]), tuple(self.dynamic), span=SPAN,
+        )
+
+
+def numbers(*values: int) -> MakeTuple:
+    """A literal list of integers."""
+    return MakeTuple(tuple(map(Const, values)))
+
+
+def dims(values: Sequence[Dim | Expr]) -> MakeTuple:
+    """A list of sizes or offsets."""
+    return MakeTuple(tuple(Const(v) if isinstance(v, int) else v for v in values))
+
+
+def in_vector_memory(t: TileType) -> bool:
+    """Whether a vector op can read the tile."""
+    return t.space in (None, Space.VEC)

@@ -1,0 +1,134 @@
+"""Loops and branches of generated kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from pypto_verified.dtypes import BOOL, INDEX
+from pypto_verified.fuzz.builder import SPAN, Builder, Loop, dims, numbers
+from pypto_verified.fuzz.draw import chance, choice, weighted
+from pypto_verified.fuzz.vector import pick, store
+from pypto_verified.ir.expr import Binary, BinaryOp, Const, Expr, Var
+from pypto_verified.ir.stmt import Assign, For, If, IterArg, LoopKind, Yield
+from pypto_verified.ir.types import ScalarType, TileType
+
+MAX_TRIPS = 4
+Fill = Callable[[Builder, int], None]
+"""Adds statements to the open block."""
+
+
+def _bounds(b: Builder) -> tuple[Expr, Expr, Expr, int]:
+    """Start, stop, step and the greatest value of the variable plus one."""
+    match weighted(b.draw, (("const", 6), ("run", 4), ("step", 2))):
+        case "run":
+            return Const(0), b.integer((0, 1, 2, 3, MAX_TRIPS)), Const(1), MAX_TRIPS
+        case "step":
+            start = b.draw.integer(0, 1)
+            return Const(start), Const(start + 2 * b.draw.integer(0, 1) + 1), Const(2), MAX_TRIPS
+        case _:
+            trips = choice(b.draw, (0, 1, 2, 2, 3, 3, 4))
+            return Const(0), Const(trips), Const(1), max(trips, 1)
+
+
+def loop(b: Builder, fill: Fill, depth: int) -> bool:
+    """A loop; what it carries it names (init values and a yield) or simply assigns again."""
+    start, stop, step, limit = _bounds(b)
+    var = Var(b.name("i"), ScalarType(INDEX))
+    kind = weighted(b.draw, ((LoopKind.SEQUENTIAL, 8), (LoopKind.PIPELINE, 1), (LoopKind.PARALLEL, 1),
+                             (LoopKind.UNROLL, 2)))
+    if kind is LoopKind.UNROLL and not isinstance(stop, Const):
+        kind = LoopKind.SEQUENTIAL
+    carried = _carried(b) if kind is LoopKind.SEQUENTIAL and chance(b.draw, 40) else []
+    iters = tuple(IterArg(Var(b.name("p"), v.type), v) for v in carried)
+    b.loops.append(Loop(var, limit))
+    with b.block() as body:
+        b.scopes[-1].update({a.var.name: a.var for a in iters})
+        fill(b, depth + 1)
+        if iters:
+            b.add(Yield(tuple(_same_type(b, a.var) for a in iters), SPAN))
+    b.loops.pop()
+    results = tuple(Var(b.name("q"), v.type) for v in carried)
+    b.add(For(var, start, stop, step, iters, tuple(body), results, kind, SPAN))
+    b.scopes[-1].update({v.name: v for v in results})
+    return True
+
+
+def _carried(b: Builder) -> list[Var]:
+    first, second = pick(b), pick(b)
+    return [v for v in dict.fromkeys((first, second)) if v is not None]
+
+
+def _same_type(b: Builder, var: Var) -> Var:
+    return choice(b.draw, [v for v in b.tiles() if v.type == var.type])
+
+
+def branch(b: Builder, fill: Fill, depth: int) -> bool:
+    """A branch; both sides may assign tiles of the scopes outside again, or yield one of equal type."""
+    with_result = pick(b) if chance(b.draw, 30) else None
+    sides = []
+    for other in (False, True):
+        with b.block() as body:
+            if not other or with_result is not None or chance(b.draw, 60):
+                fill(b, depth + 1)
+            if with_result is not None:
+                b.add(Yield((_same_type(b, with_result),), SPAN))
+        sides.append(tuple(body))
+    results = () if with_result is None else (Var(b.name("r"), with_result.type),)
+    b.add(If(_condition(b), sides[0], sides[1], results, SPAN))
+    b.scopes[-1].update({v.name: v for v in results})
+    return True
+
+
+def _condition(b: Builder) -> Expr:
+    if b.loops and chance(b.draw, 60):
+        i = choice(b.draw, b.loops).var
+        if chance(b.draw, 50):
+            return Binary(BinaryOp.EQ, Binary(BinaryOp.MOD, i, Const(2), INDEX), Const(b.draw.integer(0, 1)), BOOL)
+        return Binary(choice(b.draw, (BinaryOp.EQ, BinaryOp.GT, BinaryOp.LE)), i, Const(b.draw.integer(0, 2)), BOOL)
+    return Binary(choice(b.draw, (BinaryOp.EQ, BinaryOp.LT)), b.integer((0, 1, 2)), Const(1), BOOL)
+
+
+def tail(b: Builder, fill: Fill, depth: int) -> bool:
+    """A loop over a tensor of dynamic size by whole tiles, the last of which is partial."""
+    source = pick(b, lambda t: t.shape[1] > 1 and t.shape[0] > 1 and t.valid_shape == t.shape)
+    if source is None or depth:
+        return False
+    t = b.tile(source)
+    rows, columns = t.shape
+    size = b.size((0, 1, rows, rows + 1, 2 * rows - 1, 3 * rows))
+    tensor, out = b.tensor((size, columns), t.dtype), b.out((size, columns), t.dtype)
+    row = Var(b.name("row"), ScalarType(INDEX))
+    with b.block() as body:
+        left = Binary(BinaryOp.MIN, Const(rows), Binary(BinaryOp.SUB, size, row, INDEX), INDEX)
+        count = Var(b.name("k"), ScalarType(INDEX))
+        b.scalar(count, left)
+        part = b.call("tile.load", (tensor, dims((row, 0)), numbers(rows, columns), dims((count, columns))))
+        loaded = b.assign(part)
+        fill(b, depth + 1)
+        kept = [v for v in b.tiles() if v.type == loaded.type]
+        store(b, choice(b.draw, kept), out, dims((row, 0)))
+    b.add(For(row, Const(0), size, Const(rows), (), tuple(body), (), LoopKind.SEQUENTIAL, SPAN))
+    return True
+
+
+def rename(b: Builder) -> bool:
+    """A tile under the name of another of its type."""
+    pairs = [(v, w) for v in b.tiles() for w in b.tiles() if v.type == w.type and v.name != w.name]
+    if not pairs:
+        return False
+    var, value = choice(b.draw, pairs)
+    assert isinstance(var.type, TileType)
+    b.add(Assign(var, replace(value), SPAN))
+    return True
+
+
+def store_in_loop(b: Builder) -> bool:
+    """A store at a place that moves with the innermost loop."""
+    tile = pick(b, lambda t: t.shape[1] > 1)
+    if tile is None or not b.loops:
+        return False
+    t, inner = b.tile(tile), b.loops[-1]
+    out = b.out((t.shape[0] * inner.trips, t.shape[1]), t.dtype)
+    store(b, tile, out, dims((b.scaled(inner.var, t.shape[0]), 0)))
+    return True

@@ -1,0 +1,127 @@
+"""The oracles that take longer than a run: both sides of every pass, other places, the printed text, the rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from pypto_verified import language, simulator
+from pypto_verified.check import CheckOptions, verify_module
+from pypto_verified.compiler import Artifact, MemoryPlanner, compile_function
+from pypto_verified.differential import equal_elements, simulate
+from pypto_verified.errors import NotModelled, PassError
+from pypto_verified.fuzz.builder import Kernel
+from pypto_verified.fuzz.oracles import Find, compared, interpreted
+from pypto_verified.interpreter import Undefined
+from pypto_verified.ir.printer import print_program
+from pypto_verified.ir.stmt import Function, Program
+from pypto_verified.passes import pipeline
+from pypto_verified.pto.module import Func
+from pypto_verified.pto.walk import walk_ops
+from pypto_verified.report.model import FunctionResult, Verdict
+from pypto_verified.targets import Target
+from pypto_verified.trials import Array, Trial
+
+Runs = Sequence[tuple[Trial, Mapping[str, Array]]]
+"""Inputs with the result that the kernel's own text gives."""
+
+
+def examine(kernel: Kernel, artifact: Artifact, chip: Target, runs: Runs) -> Iterator[Find]:
+    """What the deeper oracles find, each at most once."""
+    yield from _passes(kernel, chip, runs)
+    yield from _places(kernel, artifact, chip, runs)
+    yield from _printed(kernel.function)
+    yield from _rules(kernel, artifact, chip)
+
+
+def _passes(kernel: Kernel, chip: Target, runs: Runs) -> Iterator[Find]:
+    """The first pass after which the kernel computes something else."""
+    after: list[tuple[str, Function]] = []
+    pipeline.run(kernel.function, chip, kernel.planner, lambda name, _, new: after.append((name, new)), checked=True)
+    for trial, expected in runs:
+        previous = kernel.function
+        for name, function in after:
+            if function is previous:
+                continue
+            previous = function
+            try:
+                actual = interpreted(function, trial)
+            except Undefined as error:
+                yield Find("passes", f"after {name}: undefined", str(error), trial, expected)
+                return
+            for output, wanted in expected.items():
+                if not equal_elements(wanted, actual[output], tolerant=False).all():
+                    yield Find("passes", f"after {name}", f"{output} is another", trial, expected, actual)
+                    return
+
+
+def _places(kernel: Kernel, artifact: Artifact, chip: Target, runs: Runs) -> Iterator[Find]:
+    """Other addresses: storage of its own for each tile, the other planners."""
+    if not runs:
+        return
+    func = artifact.module.funcs[0]
+    for place, other, private in _placed(kernel, artifact, chip, func):
+        program = simulator.compile(other.module.funcs[0], chip, private)
+        for trial, expected in runs:
+            loose: set[str] = set()
+            interpreted(kernel.function, trial, loose)
+            outcome = simulate(kernel.function, other, program, chip, trial)
+            try:
+                find = compared(outcome, trial, expected, loose, f"places: {place}")
+            except NotModelled:
+                break
+            if find is not None:
+                yield find
+                break
+
+
+def _placed(
+    kernel: Kernel, artifact: Artifact, chip: Target, func: Func
+) -> Iterator[tuple[str, Artifact, frozenset[str] | None]]:
+    own = frozenset(r.name for op in walk_ops(func) if op.name == "pto.alloc_tile" for r in op.results)
+    yield "own storage", artifact, own
+    for planner in MemoryPlanner:
+        if planner.value == kernel.planner:
+            continue
+        try:
+            yield planner.value, compile_function(kernel.function, chip, planner), None
+        except (NotModelled, PassError):
+            continue  # a planner may need more room than there is
+
+
+def _printed(function: Function) -> Iterator[Find]:
+    """The text of the kernel is the kernel."""
+    program = Program("Printed", (function,))
+    text = print_program(program)
+    loaded = language.load_source(text, "kernel.py").programs
+    if not loaded or loaded[0].functions != program.functions:
+        again = print_program(loaded[0]) if loaded else ""
+        first = next(
+            ((a, b) for a, b in zip(text.splitlines(), again.splitlines(), strict=False) if a != b), ("", "")
+        )
+        yield Find("printed", "the text loads as another kernel", f"{first[0].strip()} became {first[1].strip()}")
+
+
+def assumptions(kernel: Kernel) -> tuple[str, ...]:
+    """What a caller of the kernel promises."""
+    bounds = ((name, min(values), max(values)) for name, values in kernel.ranges.items())
+    return tuple(text for name, low, high in bounds for text in (f"{name} >= {low}", f"{name} <= {high}"))
+
+
+def _rules(kernel: Kernel, artifact: Artifact, chip: Target) -> Iterator[Find]:
+    """A kernel that ran without a fault is not refuted."""
+    options = CheckOptions(kernel.target, level=3, assume=assumptions(kernel))
+    names = {kernel.function.name: artifact.names}
+    seen: set[str] = set()
+    for result in verify_module(artifact.module, chip, options, names):
+        for rule, text in _wrong(result):
+            if rule not in seen:
+                seen.add(rule)
+                yield Find("rules", rule, text)
+
+
+def _wrong(result: FunctionResult) -> Iterator[tuple[str, str]]:
+    for f in result.findings:
+        if f.verdict is Verdict.REFUTED:
+            yield f"{f.rule} is refuted", f"{f.message} [{f.witness}] {f.replay}"
+        elif f.verdict is Verdict.ERROR:
+            yield f"{f.rule}: error", f.message

@@ -1,0 +1,150 @@
+"""What must hold for a generated kernel, and what is found where it does not.
+
+    meaning    the simulated `.pto` gives what the interpreter gives, without a fault
+    accepted   a well-typed kernel compiles, and its `.pto` reads back as it was written
+    passes     the interpreter gives the same before and after each pass
+    places     every planner's addresses, and storage of its own for each tile, give the same
+    printed    the kernel's text loads as the kernel
+    rules      what is PROVED runs without a fault, what is REFUTED shows it when it is replayed
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pypto_verified import simulator
+from pypto_verified.compiler import MemoryPlanner, compile_function
+from pypto_verified.differential import Simulated, equal_elements, simulate
+from pypto_verified.errors import NotModelled, PtoError
+from pypto_verified.fuzz.builder import Kernel
+from pypto_verified.fuzz.vocabulary import REFUSALS
+from pypto_verified.interpreter import Undefined, interpret
+from pypto_verified.ir.stmt import Function
+from pypto_verified.ir.types import ScalarType, TensorType
+from pypto_verified.simulator.errors import UnmodelledError
+from pypto_verified.targets import target
+from pypto_verified.trials import Array, Scalar, Trial, contents, extent
+
+MAX_STEPS = 20_000
+KINDS = ("small", "positive", "small", "normal", "units", "boundary")
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A broken promise. `cause` is equal for finds that are likely one fault; `trial` the inputs that show it."""
+
+    oracle: str
+    cause: str
+    detail: str
+    trial: Trial | None = None
+    expected: Mapping[str, Array] = field(default_factory=dict)
+    actual: Mapping[str, Array] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What examining one kernel gave. `agreed`: runs with equal results; `bitwise`: those without a tolerance;
+    `undefined`: runs without a defined result; `left_out`: what no side models."""
+
+    finds: list[Find] = field(default_factory=list)
+    agreed: int = 0
+    bitwise: int = 0
+    undefined: int = 0
+    left_out: str = ""
+
+
+def inputs(kernel: Kernel, seed: int, runs: int) -> Iterator[Trial]:
+    """Inputs within the kernel's ranges."""
+    for run in range(runs):
+        random = np.random.default_rng((seed, run))
+        chosen = {name: values[int(random.integers(len(values)))] for name, values in kernel.ranges.items()}
+        kind = KINDS[(seed + run) % len(KINDS)]
+        values: dict[str, Array | Scalar] = {}
+        for p in kernel.function.params:
+            type_ = p.var.type
+            if isinstance(type_, TensorType):
+                shape = tuple(extent(d, chosen) for d in type_.shape)
+                values[p.var.name] = contents(type_.dtype, shape, kind, random)
+            elif isinstance(type_, ScalarType):
+                values[p.var.name] = chosen[p.var.name]
+        yield Trial(kind, values, {name: chosen[name] for name in kernel.function.dynamic})
+
+
+def examine(kernel: Kernel, seed: int = 0, runs: int = 2, deep: bool = False) -> Verdict:
+    """Compile and run one kernel on `runs` inputs. `deep`: all oracles, else `meaning` and `accepted`."""
+    verdict = Verdict()
+    try:
+        _examine(kernel, seed, runs, deep, verdict)
+    except NotModelled as error:
+        verdict.left_out = error.message
+    except PtoError as error:
+        if any(r.what in error.message for r in REFUSALS):
+            verdict.left_out = f"refused: {_pattern(error.message)}"
+            return verdict
+        verdict.finds.append(Find("accepted", f"{type(error).__name__}: {_pattern(error.message)}", str(error)))
+    except Exception as error:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        at = f"{frame.filename.rpartition('pypto_verified/')[2]}:{frame.name}"
+        verdict.finds.append(Find("crash", f"{type(error).__name__} in {at}", traceback.format_exc()))
+    return verdict
+
+
+def _examine(kernel: Kernel, seed: int, runs: int, deep: bool, verdict: Verdict) -> None:
+    chip = target(kernel.target)
+    artifact = compile_function(kernel.function, chip, MemoryPlanner(kernel.planner))
+    program = simulator.compile(artifact.module.funcs[0], chip)
+    trials: list[tuple[Trial, dict[str, Array]]] = []
+    for trial in inputs(kernel, seed, runs):
+        loose: set[str] = set()
+        try:
+            expected = interpreted(kernel.function, trial, loose)
+        except Undefined:
+            verdict.undefined += 1
+            continue
+        find = compared(simulate(kernel.function, artifact, program, chip, trial), trial, expected, loose, "meaning")
+        if find is not None:
+            verdict.finds.append(find)
+            return
+        verdict.agreed += 1
+        verdict.bitwise += not loose
+        trials.append((trial, expected))
+    if deep:
+        from pypto_verified.fuzz import deeper
+
+        verdict.finds.extend(deeper.examine(kernel, artifact, chip, trials))
+
+
+def interpreted(function: Function, trial: Trial, loose: set[str] | None = None) -> dict[str, Array]:
+    """The tensors that the kernel's own text says."""
+    return interpret(function, trial.inputs, max_steps=MAX_STEPS, loose=loose)
+
+
+def compared(
+    outcome: Simulated, trial: Trial, expected: Mapping[str, Array], loose: set[str], oracle: str
+) -> Find | None:
+    """What a run of the `.pto` did wrong. NotModelled for an op that the simulator lacks."""
+    for error in outcome.errors:
+        if isinstance(error, UnmodelledError):
+            raise NotModelled(f"{error.op}: {error.message} in the simulator")
+    if outcome.errors:
+        error = outcome.errors[0]
+        cause = f"{error.kind} at {error.op}: {_pattern(error.message)}"
+        return Find(oracle, cause, str(error), trial, expected, outcome.outputs)
+    for name, wanted in expected.items():
+        got = outcome.outputs[name]
+        wrong = np.argwhere(~equal_elements(wanted, got, bool(loose)))
+        if len(wrong):
+            at = tuple(int(i) for i in wrong[0])
+            detail = f"{name}{list(at)} is {got[at]} instead of {wanted[at]}, {len(wrong)} elements differ [{trial}]"
+            return Find(oracle, "another result", detail, trial, expected, outcome.outputs)
+    return None
+
+
+def _pattern(message: str) -> str:
+    """A message without its numbers and names, so that two of one cause are equal."""
+    words = ("N" if any(c.isdigit() for c in w) else w for w in message.split())
+    return " ".join(words)[:160]

@@ -1,0 +1,269 @@
+"""Statements of a vector kernel that compute: element-wise ops, reductions, casts, masks, gathers, scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from pypto_verified.dtypes import DTYPES, FP16, FP32, INT16, INT32, DType
+from pypto_verified.fuzz.builder import BLOCK_BYTES, Builder, dims, in_vector_memory, numbers
+from pypto_verified.fuzz.draw import chance, choice, weighted
+from pypto_verified.fuzz.vocabulary import ELEMENTWISE, REDUCTIONS, Row
+from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, Var
+from pypto_verified.ir.types import ScalarType, TileType
+from pypto_verified.targets.dtypes import device_dtypes
+
+LOADED = (("FP32", 8), ("FP16", 5), ("INT32", 5), ("INT16", 3), ("BF16", 1), ("INT8", 1), ("UINT8", 1), ("UINT16", 1),
+          ("UINT32", 1))
+"""Element types of loaded tiles with weights."""
+
+_SELECTED = frozenset({"FP32", "FP16", "INT32"})
+_SMALL = 4096
+
+
+def full(t: TileType) -> bool:
+    """Whether the whole tile is valid."""
+    return t.valid_shape == t.shape
+
+
+def alike(t: TileType, first: TileType) -> bool:
+    """Whether a tile can be the second operand of an op on `first`."""
+    return t.dtype == first.dtype and t.shape == first.shape and (full(t) or t.valid_shape == first.valid_shape)
+
+
+def _pick(b: Builder, suits: Callable[[TileType], bool]) -> Var | None:
+    """A tile in scope; the younger the likelier."""
+    found = [v for v in b.tiles() if in_vector_memory(b.tile(v)) and suits(b.tile(v))]
+    if not found:
+        return None
+    return found[-1 - min(b.draw.integer(0, len(found) - 1), b.draw.integer(0, len(found) - 1))]
+
+
+def pick(b: Builder, suits: Callable[[TileType], bool] = lambda t: True) -> Var | None:
+    """A tile in scope that suits, or None."""
+    return _pick(b, suits)
+
+
+def scratch(b: Builder, t: TileType) -> Var:
+    """An uninitialised tile of that shape and type."""
+    return b.scratch(b.call("tile.create", (numbers(*t.shape),), dtype=t.dtype))
+
+
+def load(b: Builder, shape: tuple[int, int] | None = None, dtype: DType | None = None) -> Var:
+    """A tile from a tensor of its own, which has room for the index of a loop."""
+    dtype = dtype or DTYPES[weighted(b.draw, LOADED)]
+    rows, columns = shape or (choice(b.draw, (1, 2, 4, 8, 16, 16, 16, 32)), b.columns(dtype))
+    limit = weighted(b.draw, ((1, 6), (2, 2), (4, 2)))
+    tensor = b.tensor((rows * limit, columns), dtype)
+    at = dims((b.scaled(b.index(limit), rows), 0))
+    valid = numbers(rows, columns) if shape else dims((b.valid(rows), b.valid(columns)))
+    return b.assign(b.call("tile.load", (tensor, at, numbers(rows, columns), valid)))
+
+
+def _companion(b: Builder, kind: str, first: TileType) -> Expr | None:
+    """The operand that a letter of a row stands for; None when there is none."""
+    rows, columns = first.shape
+    match kind:
+        case "y":
+            return _pick(b, lambda t: alike(t, first))
+        case "z":
+            return _pick(b, lambda t: alike(t, first) and t.valid_shape == first.valid_shape)
+        case "d":
+            return _pick(b, lambda t: t.dtype == first.dtype and t.shape == (rows, 1) and columns > 1
+                         and t.valid_shape == (first.valid_shape[0], 1))
+        case "c":
+            return _pick(b, lambda t: t.dtype == first.dtype and t.shape == (rows, 1) and columns > 1
+                         and t.valid_shape[0] in (rows, first.valid_shape[0]) and t.valid_shape[1] == 1)
+        case "r":
+            return _pick(b, lambda t: t.dtype == first.dtype and t.shape == (1, columns) and rows > 1
+                         and t.valid_shape[1] in (columns, first.valid_shape[1]) and t.valid_shape[0] == 1)
+        case "t":
+            return scratch(b, first)
+        case "b":
+            return Const(b.draw.integer(0, first.dtype.bits - 1), INT32)
+        case "p":
+            return Const(choice(b.draw, (2.0, -0.5, 3.0)), first.dtype) if first.dtype.is_float else Const(
+                choice(b.draw, (1, 2, 3, 7)), first.dtype)
+        case _:
+            return _scalar(b, first.dtype)
+
+
+def _scalar(b: Builder, dtype: DType) -> Expr:
+    if dtype in (FP32, INT32) and chance(b.draw, 15):
+        tensor = b.tensor((4,), dtype)
+        return b.call("tensor.read", (tensor, numbers(b.draw.integer(0, 3))))
+    return b.constant(dtype)
+
+
+def _allowed(b: Builder, row: Row) -> frozenset[str]:
+    names = frozenset(d.name for d in device_dtypes(row.device, b.target) or ())
+    return names & row.only if row.only else names
+
+
+def _apply(b: Builder, row: Row) -> bool:
+    allowed = _allowed(b, row)
+    first = _pick(b, lambda t: t.dtype.name in allowed and 0 not in t.valid_shape)
+    if first is None:
+        return False
+    operands: list[Expr] = [first]
+    for kind in row.operands[1:]:
+        other = _companion(b, kind, b.tile(first))
+        if other is None:
+            return False
+        operands.append(other)
+    b.assign(b.call(row.name, operands))
+    return True
+
+
+def elementwise(b: Builder) -> bool:
+    """An op whose result is like its first operand."""
+    return _apply(b, choice(b.draw, ELEMENTWISE))
+
+
+def reduction(b: Builder) -> bool:
+    """A reduction along rows or columns, of a tile that has more than one element there."""
+    row = choice(b.draw, REDUCTIONS)
+    allowed = _allowed(b, row)
+    axis = 1 if row.op.startswith("row") else 0
+    first = _pick(b, lambda t: t.dtype.name in allowed and t.shape[axis] > 1 and isinstance(t.valid_shape[axis], int)
+                  and 0 not in t.valid_shape and t.shape[1 - axis] * t.dtype.bytes % BLOCK_BYTES == 0)
+    if first is None:
+        return False
+    operands: list[Expr] = [first]
+    if row.operands.endswith("t"):
+        operands.append(scratch(b, b.tile(first)))
+    b.assign(b.call(row.name, operands))
+    return True
+
+
+def cast(b: Builder) -> bool:
+    """A conversion that the target has."""
+    pairs = [(s.name, d) for s, d in sorted(b.target.casts, key=lambda p: (p[0].name, p[1].name))
+             if s != d and s.bits >= 8 and d.name in _castable()]
+    source, target = choice(b.draw, pairs)
+    first = _pick(b, lambda t: t.dtype.name == source and t.shape[1] > 1)
+    if first is None:
+        return False
+    mode = choice(b.draw, ("rint", "round", "floor", "ceil", "trunc"))
+    b.assign(b.call("tile.cast", (first,), target_type=target, mode=mode))
+    return True
+
+
+def _castable() -> frozenset[str]:
+    return frozenset(name for name, _ in LOADED)
+
+
+def mask(b: Builder) -> bool:
+    """A comparison and a selection by it."""
+    first = _pick(b, lambda t: t.dtype.name in _SELECTED and 0 not in t.valid_shape and t.shape[1] > 1)
+    if first is None:
+        return False
+    t, cmp = b.tile(first), b.draw.integer(0, 5)
+    other = _pick(b, lambda u: alike(u, t))
+    if other is not None and chance(b.draw, 50):
+        bits = b.scratch(b.call("tile.cmp", (first, other), cmp_type=cmp))
+    else:
+        bits = b.scratch(b.call("tile.cmps", (first, b.constant(t.dtype)), cmp_type=cmp))
+    if other is not None and chance(b.draw, 60):
+        b.assign(b.call("tile.sel", (bits, first, other, scratch(b, t))))
+    else:
+        b.assign(b.call("tile.sels", (bits, first, scratch(b, t), b.constant(t.dtype))))
+    return True
+
+
+def shift(b: Builder) -> bool:
+    """A shift by a tile of counts, which are masked into their range."""
+    name = choice(b.draw, ("shl", "shr"))
+    first = _pick(b, lambda t: t.dtype.name in ("INT16", "INT32") and 0 not in t.valid_shape)
+    if first is None:
+        return False
+    t = b.tile(first)
+    other = _pick(b, lambda u: alike(u, t))
+    if other is None:
+        return False
+    counts = b.assign(b.call("tile.ands", (other, Const(t.dtype.bits - 1, t.dtype))))
+    if not alike(b.tile(counts), t):
+        return False
+    b.assign(b.call(f"tile.{name}", (first, counts)))
+    return True
+
+
+def gather(b: Builder) -> bool:
+    """Elements picked by index or by pattern, or put at an index."""
+    kind = choice(b.draw, ("gather", "gather_mask", "scatter"))
+    first = _pick(b, lambda t: t.dtype.name in ("FP32", "FP16", "INT32", "INT16") and full(t) and t.shape[1] >= 16)
+    if first is None:
+        return False
+    t = b.tile(first)
+    rows, columns = t.shape
+    if kind == "gather_mask":
+        pattern = b.draw.integer(1, 7)
+        step = 1 if pattern == 7 else 2 if pattern <= 2 else 4
+        if (columns // step * t.dtype.bytes) % 32:
+            return False
+        b.assign(b.call("tile.gather_mask", (first,), mask_pattern=pattern))
+        return True
+    narrow = kind == "scatter" and t.dtype.bits == 16
+    indices = load(b, (rows, columns), INT16 if narrow else INT32)
+    size = rows * columns
+    inside = b.assign(b.call("tile.ands", (indices, Const(size - 1, INT16 if narrow else INT32))))
+    if kind == "gather":
+        b.assign(b.call("tile.gather", (first, inside, scratch(b, b.tile(inside)))))
+        return True
+    source = _pick(b, lambda u: alike(u, t))
+    assert source is not None, "a tile is like itself"
+    b.assign(b.call("tile.scatter", (first, source, inside)))
+    return True
+
+
+def made(b: Builder) -> bool:
+    """A tile from nothing: one value, a triangle, a ramp."""
+    kind = choice(b.draw, ("full", "full", "tri", "ci"))
+    rows = choice(b.draw, (4, 8, 16))
+    if kind == "ci":
+        dtype = choice(b.draw, (INT32, INT16))
+        descending = chance(b.draw, 30)
+        start = Const(b.draw.integer(0, 9), dtype)
+        b.assign(b.call("tile.ci", (start, numbers(1, b.columns(dtype))), dtype=dtype, descending=descending))
+        return True
+    dtype = choice(b.draw, (FP32, FP16, INT32, INT16))
+    shape = numbers(rows, b.columns(dtype))
+    if kind == "full":
+        b.assign(b.call("tile.full", (shape, b.constant(dtype)), dtype=dtype))
+    else:
+        diagonal = Const(b.draw.integer(-3, 3), INT32)
+        b.assign(b.call("tile.tri", (diagonal, shape), dtype=dtype, upper=chance(b.draw, 50)))
+    return True
+
+
+def scalar(b: Builder) -> bool:
+    """An element read into a scalar, and what is done with it: added to a tile, or written to another element."""
+    first = _pick(b, lambda t: t.dtype in (FP32, INT32) and full(t))
+    if first is None:
+        return False
+    t = b.tile(first)
+    at = numbers(b.draw.integer(0, t.shape[0] - 1), b.draw.integer(0, t.shape[1] - 1))
+    value = b.scratch(b.call("tile.read", (first, at)))
+    item = Binary(choice(b.draw, (BinaryOp.ADD, BinaryOp.SUB)), value, b.constant(t.dtype), t.dtype)
+    if chance(b.draw, 50):
+        fresh = b.assign(b.call("tile.muls", (first, b.constant(t.dtype))))
+        row, column = b.draw.integer(0, t.shape[0] - 1), b.draw.integer(0, t.shape[1] - 1)
+        b.effect(b.call("tile.write", (fresh, numbers(row, column), item)))
+    else:
+        named = Var(b.name("v"), ScalarType(t.dtype))
+        b.scalar(named, item)
+        b.assign(b.call("tile.adds", (first, named)))
+    return True
+
+
+def stores(b: Builder, names: Iterable[Var]) -> None:
+    """Each tile into an output of its own."""
+    for v in names:
+        t = b.tile(v)
+        store(b, v, b.out(t.shape, t.dtype), numbers(0, 0))
+
+
+def store(b: Builder, tile: Var, out: Var, at: Expr) -> Call:
+    """One store; the output's name stands for its new value."""
+    call = b.call("tile.store", (tile, at, out))
+    b.store(out, call)
+    return call

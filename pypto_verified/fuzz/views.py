@@ -1,0 +1,120 @@
+"""Statements of a vector kernel that relabel or copy parts of tiles."""
+
+from __future__ import annotations
+
+from pypto_verified.fuzz.builder import BLOCK_BYTES, MAX_COLUMNS, MAX_ROWS, Builder, dims, numbers
+from pypto_verified.fuzz.draw import chance, choice
+from pypto_verified.fuzz.vector import full, pick
+from pypto_verified.ir.expr import Const, Expr
+from pypto_verified.layouts import BLayout, Pad, Space
+
+
+def slice_(b: Builder) -> bool:
+    """A window of a tile, at a constant or moving place."""
+    first = pick(b, lambda t: t.shape[0] * t.shape[1] > 1 and t.shape[1] > 1)
+    if first is None:
+        return False
+    t = b.tile(first)
+    unit = BLOCK_BYTES // t.dtype.bytes
+    rows = choice(b.draw, [n for n in (1, 2, 4, 8, 16, 32) if n <= t.shape[0]])
+    columns = choice(b.draw, [n for n in (unit, 2 * unit, t.shape[1]) if n <= t.shape[1]])
+    if not full(t):
+        rows, columns = t.shape if chance(b.draw, 50) else (rows, columns)
+    down = b.scaled(b.index(t.shape[0] // rows), rows) if full(t) else Const(0)
+    across = unit * b.draw.integer(0, (t.shape[1] - columns) // unit) if full(t) else 0
+    operands: list[Expr] = [first, numbers(rows, columns), dims((down, across))]
+    if full(t) and chance(b.draw, 20):
+        operands.append(dims((b.valid(rows), columns)))
+    b.assign(b.call("tile.slice", operands))
+    return True
+
+
+def reshape(b: Builder) -> bool:
+    """The same elements in another shape."""
+    first = pick(b, lambda t: full(t) and t.shape[0] * t.shape[1] > 1
+                 and (t.view is None or t.view.blayout is BLayout.ROW))
+    if first is None:
+        return False
+    t = b.tile(first)
+    count, unit = t.shape[0] * t.shape[1], BLOCK_BYTES // t.dtype.bytes
+    shapes = [(count // n, n) for n in (unit, 2 * unit, 4 * unit, count)
+              if count % n == 0 and n <= MAX_COLUMNS and count // n <= MAX_ROWS]
+    if count <= MAX_ROWS and count % unit == 0:
+        shapes.append((count, 1))
+    if not shapes:
+        return False
+    b.assign(b.call("tile.reshape", (first, numbers(*choice(b.draw, shapes)))))
+    return True
+
+
+def narrow(b: Builder) -> bool:
+    """A smaller valid region of the same tile."""
+    first = pick(b, lambda t: full(t) and t.shape[1] > 1)
+    if first is None:
+        return False
+    rows, columns = b.tile(first).shape
+    extents = [Const(d) if isinstance(d, int) else d for d in (b.valid(rows), b.valid(columns))]
+    b.assign(b.call("tile.set_validshape", (first, *extents)))
+    return True
+
+
+def fill(b: Builder) -> bool:
+    """The padding of a tile filled, so that all of it is valid."""
+    first = pick(b, lambda t: t.shape[1] > 1 and not full(t)) or pick(b, lambda t: t.shape[1] > 1)
+    if first is None:
+        return False
+    t = b.tile(first)
+    pad = choice(b.draw, (Pad.ZERO, Pad.MAX, Pad.MIN))
+    if chance(b.draw, 25) and t.shape[0] <= MAX_ROWS // 2:
+        b.assign(b.call("tile.fillpad_expand", (first, numbers(2 * t.shape[0], t.shape[1])), pad_value=pad))
+    else:
+        b.assign(b.call("tile.fillpad", (first,), pad_value=pad))
+    return True
+
+
+def assemble(b: Builder) -> bool:
+    """A tile written into a part of another."""
+    source = pick(b, lambda t: full(t) and t.shape[1] > 1)
+    if source is None:
+        return False
+    s = b.tile(source)
+    target = pick(b, lambda t: full(t) and t.dtype == s.dtype and t.shape[0] >= s.shape[0] and t.shape[1] >= s.shape[1])
+    if target is None:
+        return False
+    t, unit = b.tile(target), BLOCK_BYTES // s.dtype.bytes
+    down = b.scaled(b.index(t.shape[0] // s.shape[0]), s.shape[0])
+    across = unit * b.draw.integer(0, (t.shape[1] - s.shape[1]) // unit)
+    b.assign(b.call("tile.assemble", (target, source, dims((down, across)))))
+    return True
+
+
+def concat(b: Builder) -> bool:
+    """Two tiles side by side."""
+    left = pick(b, lambda t: full(t) and 1 < t.shape[1] <= MAX_COLUMNS // 2)
+    if left is None:
+        return False
+    t = b.tile(left)
+    right = pick(b, lambda u: full(u) and u.dtype == t.dtype and u.shape[0] == t.shape[0] and 1 < u.shape[1] <= 32)
+    if right is None:
+        return False
+    b.assign(b.call("tile.concat", (left, right)))
+    return True
+
+
+def transpose(b: Builder) -> bool:
+    """Rows and columns exchanged."""
+    first = pick(b, lambda t: t.dtype.bits >= 16 and full(t)
+                 and all(BLOCK_BYTES // t.dtype.bytes <= n <= MAX_ROWS for n in t.shape))
+    if first is None:
+        return False
+    b.assign(b.call("tile.transpose", (first, Const(0), Const(1))))
+    return True
+
+
+def move(b: Builder) -> bool:
+    """A copy in vector memory."""
+    first = pick(b)
+    if first is None:
+        return False
+    b.assign(b.call("tile.move", (first,), target_memory=Space.VEC))
+    return True
