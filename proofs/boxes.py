@@ -72,18 +72,31 @@ def place(tile: Layout, row: Expr, col: Expr) -> Expr:
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """`boxes` boxes of `box` lines; line `line` lies in box `at`."""
+    """`boxes` boxes of `size` lines each; a line of it is line `within` of box `at`."""
 
     boxes: Expr
+    size: int
     at: Expr
-    line: Expr
-    lines: Expr
+    within: Expr
+
+    @property
+    def line(self) -> Expr:
+        return self.at * self.size + self.within
+
+    @property
+    def lines(self) -> Expr:
+        return self.boxes * self.size
 
 
 def _axis(name: str, size: int, boxes: Expr | None = None) -> _Axis:
-    boxes = symbol(f"box_{name}s", 1) if boxes is None else boxes
-    at = symbol(f"box_{name}", 0)
-    return _Axis(boxes, at, at * size + symbol(f"{name}_in_box", 0, size - 1), boxes * size)
+    return _Axis(
+        symbol(f"box_{name}s", 1) if boxes is None else boxes, size, symbol(f"box_{name}", 0),
+        symbol(f"{name}_in_box", 0, size - 1))
+
+
+def _other(axis: _Axis, name: str) -> _Axis:
+    """Another line of the same axis."""
+    return replace(axis, at=symbol(f"other_box_{name}", 0), within=symbol(f"other_{name}_in_box", 0, axis.size - 1))
 
 
 def _bijection(make: Maker) -> Iterator[Claim]:
@@ -98,29 +111,34 @@ def _bijection(make: Maker) -> Iterator[Claim]:
 
 
 def _is_bijection(kind: Kind, make: Maker, rows: _Axis, cols: _Axis) -> Iterator[Claim]:
-    """That `offset` and `position` are each other's inverse between the elements and 0 .. rows*cols - 1."""
+    """Into 0 .. rows*cols - 1, no two elements in one place, and `position` finds an element for each place."""
     tile = make(kind, rows.lines, cols.lines)
     outer, inner = (cols, rows) if kind.blayout is BLayout.COL else (rows, cols)
-    size = kind.box[1] if kind.blayout is BLayout.COL else rows.lines.value or kind.box[0]
-    there = place(tile, rows.line, cols.line)
-    back = [as_expr(x) for x in tile.position(as_int(there))]
-    found = back[1 if kind.blayout is BLayout.COL else 0] // size
-    inside = all_of((
-        rows.at < rows.boxes, cols.at < cols.boxes, product_bound(found - outer.at, inner.boxes),
-        product_bound(outer.at - found, inner.boxes), product_bound(outer.boxes - outer.at, inner.boxes)))
-    total = rows.lines * cols.lines
-    yield claim(f"{kind.name}: an element's place is in the tile", inside, (there >= 0) & (there < total))
-    yield claim(f"{kind.name}: its row is found again", inside, eq(back[0], rows.line))
-    yield claim(f"{kind.name}: its column is found again", inside, eq(back[1], cols.line))
+    there, total = place(tile, rows.line, cols.line), rows.lines * cols.lines
+    inside = (rows.at < rows.boxes) & (cols.at < cols.boxes)
+    yield claim(
+        f"{kind.name}: inside the tile", inside & product_bound(outer.boxes - outer.at, inner.boxes),
+        (there >= 0) & (there < total))
+    # Two elements in one place: the quotients of their places by a box's size are equal, and so are the remainders.
+    row, col = _other(rows, "row"), _other(cols, "col")
+    elsewhere, size = place(tile, row.line, col.line), rows.size * cols.size
+    alike = eq(rows.within, row.within) & eq(cols.within, col.within)
+    if size > 1:
+        yield claim(f"{kind.name}: one place, one place in the box", eq(there % size, elsewhere % size), alike)
+    between = outer.at - (col if outer is cols else row).at
+    shared = all_of((
+        inside, row.at < rows.boxes, col.at < cols.boxes, eq(there // size, elsewhere // size),
+        product_bound(between, inner.boxes), product_bound(-between, inner.boxes)))
+    yield claim(f"{kind.name}: one place, one box", shared, eq(rows.at, row.at) & eq(cols.at, col.at))
     byte = symbol("place", 0)
-    row, col = (as_expr(x) for x in tile.position(as_int(byte)))
-    found = (col if kind.blayout is BLayout.COL else row) // size
+    back_row, back_col = (as_expr(x) for x in tile.position(as_int(byte)))
+    found = (back_col if outer is cols else back_row) // outer.size
     within = all_of((
         byte < total, product_bound(found - outer.boxes + 1, inner.boxes), product_bound(-found, inner.boxes)))
     yield claim(
         f"{kind.name}: a place is of an element", within,
-        all_of((row >= 0, row < rows.lines, col >= 0, col < cols.lines)))
-    yield claim(f"{kind.name}: of that one", within, eq(place(tile, row, col), byte))
+        all_of((back_row >= 0, back_row < rows.lines, back_col >= 0, back_col < cols.lines)))
+    yield claim(f"{kind.name}: of that one", within, eq(place(tile, back_row, back_col), byte))
 
 
 def _changed(**change: Callable[[Layout], object]) -> Callable[[Maker], Maker]:
@@ -136,7 +154,7 @@ def _changed(**change: Callable[[Layout], object]) -> Callable[[Maker], Maker]:
 BIJECTION: Theorem[Maker] = Theorem(
     id="BOX-BIJECTION",
     statement="In a tile of whole fractal boxes the address function puts each element into a place of its own and "
-    "leaves no place out, for every layout (ND, DN, Nz, Zn, Zz, Nn), and the inverse finds the element again.",
+    "leaves no place out, for every layout (ND, DN, Nz, Zn, Zz, Nn): the inverse function finds its element.",
     formula="rows = IR*a, cols = IC*b  =>  offset: [0,rows) x [0,cols) -> [0,rows*cols) is a bijection with inverse "
     "position",
     ranges=RANGES,

@@ -85,7 +85,7 @@ def load(path: Path = RECORDED) -> Record:
 
 def _result(row: dict[str, object]) -> Result:
     fixed: dict[str, object] = {
-        "verdict": Verdict(row["verdict"]), "recorded": True, "rests": tuple(_list(row["rests"])),
+        "verdict": Verdict(row["verdict"]), "recorded": True, "stale": False, "rests": tuple(_list(row["rests"])),
         "mutants": tuple(_list(row["mutants"])), "seeds": tuple(_list(row["seeds"]))}
     return Result(**{**row, **fixed})  # type: ignore[arg-type]  # a row is what asdict made
 
@@ -96,7 +96,8 @@ def _list(value: object) -> list[object]:
 
 
 def save(results: list[Result], path: Path = RECORDED) -> None:
-    """Record the proved results; nothing else is worth keeping."""
+    """Record the proved results of a whole run; the sources' fingerprint too if none is missing."""
     rows = [{**asdict(r), "verdict": r.verdict.value} for r in results if r.verdict is Verdict.PROVED]
-    text = json.dumps({"fingerprint": fingerprint(), "theorems": rows}, indent=1)
+    whole = fingerprint() if len(rows) == len(results) else ""
+    text = json.dumps({"fingerprint": whole, "theorems": rows}, indent=1)
     path.write_text(text + "\n", encoding="utf-8")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from proofs.lemmas import product_bound
+from proofs.lemmas import product_bound, same_product
 from proofs.theorem import Claim, Mutant, Theorem, claim
-from pypto_verified.index import Cond, Expr, IntLike, all_of, any_of, as_expr, eq, symbol
+from pypto_verified.index import TRUE, Cond, Expr, IntLike, all_of, any_of, as_expr, eq, symbol
 from pypto_verified.index.cond import CondLike, as_cond, negate
 from pypto_verified.targets import split
 from pypto_verified.targets.split import SPLITS, Split, Window
@@ -77,10 +77,15 @@ def _covers(name: str, lanes: Lanes, at: Place, code: Split, holds: bool) -> Ite
             all_of((line < cut, left.inside, eq(left.place, row * COLS + col))),
             all_of((line >= cut, right.inside, eq(right.place, row * COLS + col))))), holds)
     if holds:
+        # First that both lanes step from row to row as the whole tile does; with that settled, that they never meet.
+        pitches = [as_expr(part.window.pitch) for part in (first, second)]
+        stepping = all_of(eq(pitch, COLS) for pitch in pitches)
+        if stepping is not TRUE:
+            yield claim(f"{name}: pitch", fits, stepping)
         apart = first.row - second.row
-        pitch = as_expr(first.window.pitch)
-        known = product_bound(apart, pitch) & product_bound(-apart, pitch)
-        given = all_of((fits, first.inside, second.inside, known))
+        known = [product_bound(apart, COLS), product_bound(-apart, COLS)]
+        known += [same_product(pitch, COLS, part.row) for pitch, part in zip(pitches, (first, second), strict=True)]
+        given = all_of((fits, stepping, first.inside, second.inside, *known))
         places = (first.place, second.place)
         yield claim(f"{name}: disjoint", given, any_of((places[0] < places[1], places[0] > places[1])))
 

@@ -185,11 +185,6 @@ def test_wrong_arguments_are_exit_code_2(arguments: list[str], capsys: pytest.Ca
     assert "usage: pypto-verify" in capsys.readouterr().err
 
 
-def test_prove_says_that_it_comes_later(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["prove"]) == 2
-    assert "later version" in capsys.readouterr().err
-
-
 def test_help_loads_neither_solver_nor_arrays_nor_the_compiler() -> None:
     code = "import sys, pypto_verified.cli as c; c._parser(); print(sorted(sys.modules))"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}

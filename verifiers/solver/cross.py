@@ -27,7 +27,7 @@ def satisfiable(c: Cond) -> str:
 
 
 def smtlib(c: Cond) -> str:
-    """`c` as a complete SMT-LIB script. Divisors are taken to be positive where they are not constant."""
+    """`c` as a complete SMT-LIB script. NotImplementedError where a divisor may be zero or a symbolic one negative."""
     lines = ["(set-logic ALL)"]
     for name, atom in symbols_of(c).items():
         lines.append(f"(declare-const |{name}| Int)")
@@ -59,10 +59,20 @@ def _expr(e: Expr) -> str:
 def _atom(a: Atom) -> str:
     if a.kind == "sym":
         return f"|{a.name}|"
-    args = [_expr(x) for x in a.args]
     if a.kind in ("floordiv", "mod"):
-        return f"({'div' if a.kind == 'floordiv' else 'mod'} {' '.join(args)})"
+        return _division(a.kind, *a.args)
+    args = [_expr(x) for x in a.args]
     best = args[0]
     for other in args[1:]:
         best = f"(ite ({'<=' if a.kind == 'min' else '>='} {best} {other}) {best} {other})"
     return best
+
+
+def _division(kind: str, e: Expr, d: Expr) -> str:
+    """SMT-LIB's div and mod round towards negative infinity only for positive divisors: others change sides."""
+    if d.hi is not None and d.hi < 0:
+        e, d = -e, -d
+        return f"(div {_expr(e)} {_expr(d)})" if kind == "floordiv" else f"(- (mod {_expr(e)} {_expr(d)}))"
+    if d.lo is None or d.lo <= 0:
+        raise NotImplementedError(f"a divisor that may not be positive: {d!r}")
+    return f"({'div' if kind == 'floordiv' else 'mod'} {_expr(e)} {_expr(d)})"
