@@ -52,7 +52,8 @@ _RULE_OF = {
 class CheckOptions:
     """What a run assumes and how it goes about it. `target` None: the module's own, else a2a3. `level` None: 3 if the
     module has addresses, else 2. `timeout` in seconds per file, 0 is no limit and no process of its own. `cache`: a
-    directory where results of unchanged `.pto` files are kept, None for none."""
+    directory where results of unchanged `.pto` files are kept, None for none. `passes`: run both sides of
+    every pass on random inputs too."""
 
     target: str | None = None
     level: int | None = None
@@ -63,6 +64,7 @@ class CheckOptions:
     simulate: bool = True
     seed: int = 0
     cache: Path | None = None
+    passes: bool = False
 
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -206,6 +208,18 @@ def _check_program(
             result.notes.append(f"orchestration function {function.name} is not modelled: kernels are checked alone")
         else:
             result.functions.extend(_check_function(function, chip, result.path, options, unused))
+            if options.passes:
+                _check_passes(function, chip, result, options)
+
+
+def _check_passes(function: Function, chip: Target, result: FileResult, options: CheckOptions) -> None:
+    from pypto_verified.passcheck import check_passes
+
+    finding, note = check_passes(function, chip, options.seed)
+    if finding is not None:
+        result.functions[-1].findings.append(finding)
+    else:
+        result.notes.append(note)
 
 
 def _check_function(

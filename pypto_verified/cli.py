@@ -66,6 +66,9 @@ def _parser() -> argparse.ArgumentParser:
 
     looking.map_arguments(commands.add_parser("map", help="draw who lives where and when in a module's memories"))
     looking.diff_arguments(commands.add_parser("diff", help="tell what two modules differ in"))
+    from pypto_verified import simulate_command
+
+    simulate_command.simulate_arguments(commands.add_parser("simulate", help="run a kernel on inputs of your choice"))
     rules = commands.add_parser("rules", help="list the rules, or explain one")
     rules.add_argument("id", nargs="?", metavar="ID")
     _prove_arguments(commands.add_parser("prove", help="prove the theorems behind the rules"))
@@ -95,6 +98,7 @@ def _check_arguments(check: argparse.ArgumentParser) -> None:
     add("--strict", action="store_true", help="take the stricter reading where sources contradict each other")
     add("--timeout", type=_seconds, default=60.0, metavar="S", help="seconds per file, 0: no limit (default: 60)")
     add("-j", "--jobs", type=_count, default=1, metavar="N", help="files checked at a time (default: 1)")
+    add("--passes", action="store_true", help="run both sides of every pass on random inputs and compare")
     add("--no-simulate", action="store_true", help="do not replay refutations in the simulator")
     add("--seed", type=int, default=0, metavar="N", help="seed of the solver (default: 0)")
 
@@ -121,7 +125,7 @@ def _check(options: argparse.Namespace) -> int:
         report = check_paths(options.paths, CheckOptions(
             target=options.target, level=options.level, assume=tuple(options.assume), strict=options.strict,
             timeout=options.timeout, jobs=options.jobs, simulate=not options.no_simulate, seed=options.seed,
-            cache=_cache_directory(options),
+            cache=_cache_directory(options), passes=options.passes,
         ), _show_progress if sys.stderr.isatty() else None)
     except InputError as error:
         return _refuse(str(error))
@@ -227,6 +231,12 @@ def _prove(options: argparse.Namespace) -> int:
     return exit_code(results) or int(bool(stale) and options.cold)
 
 
+def _simulate(options: argparse.Namespace) -> int:
+    from pypto_verified.simulate_command import run_simulate
+
+    return run_simulate(options)
+
+
 def _refuse(message: str) -> int:
     print(f"pypto-verify: {message}", file=sys.stderr)
     return USAGE_ERROR
@@ -234,4 +244,5 @@ def _refuse(message: str) -> int:
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": _check, "compile": _compile, "rules": _rules, "prove": _prove, "map": _map, "diff": _diff,
+    "simulate": _simulate,
 }

@@ -109,7 +109,7 @@ def simulate(request: Request, show: Callable[[str], None]) -> Simulation:
 def _kernel(request: Request, chip: Target) -> _Kernel:
     source = inputs.read(request.path)
     if source.suffix == inputs.PTO:
-        funcs = [f for f in read(source.text, source.path).funcs if f.body is not None]
+        funcs = [f for unit in read(source.text, source.path).units() for f in unit.funcs if f.body is not None]
         return _Kernel(_chosen(request, {f.name: f for f in funcs}), {}, {}, {})
     loaded = language.load_file(Path(request.path))
     functions = {f.name: f for program in loaded.programs for f in kernels_of(program)}

@@ -1,0 +1,78 @@
+"""The command `simulate`: arguments, output, exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+WRONG_INPUT = 2
+
+
+def simulate_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = (
+        "exit code: 0 if the run had no fault, 1 if it had, 3 if it met what is not modelled, 2 for wrong input\n"
+        "tables show . for elements outside the valid region and ? for elements that nothing has written"
+    )
+    add = parser.add_argument
+    add("file", metavar="FILE", help="a kernel (.py) or a module (.pto)")
+    add("--function", metavar="NAME", default="", help="which function, if the file has several")
+    add("--input", action="append", default=[], metavar="NAME=WHAT",
+        help="a tensor: FILE.npy, randn, zeros, ones, ramp, small, positive, boundary, units; a tensor of a .pto needs "
+             "a shape as well: randn:16x64 (default: randn, outputs zeros)")
+    add("--set", action="append", default=[], metavar="NAME=VALUE",
+        help="a size or a scalar, or block_idx, block_num, subblock_idx")
+    add("--target", choices=("a2a3", "a5"), default="a2a3")
+    add("--trace", action="store_true", help="print each op with the bytes that it reads and writes")
+    add("--dump", action="append", type=int, default=[], metavar="LINE", help="print the tiles that this line writes")
+    add("-o", "--output", metavar="DIR", help="write each tensor after the run as NAME.npy")
+    add("--seed", type=int, default=0, metavar="N", help="seed of random inputs (default: 0)")
+
+
+def run_simulate(options: argparse.Namespace) -> int:
+    """Run a kernel once on the inputs asked for."""
+    from pathlib import Path
+
+    from pypto_verified.errors import PtoError
+    from pypto_verified.simulate import Request, save, simulate
+
+    try:
+        request = Request(
+            options.file, options.function, _pairs("--input", options.input), _pairs("--set", options.set),
+            options.target, options.trace, tuple(options.dump), options.seed,
+        )
+        found = simulate(request, lambda line: print(line))
+        written = save(found, Path(options.output)) if options.output is not None else []
+    except PtoError as error:
+        return _refuse(f"{error}" + (f"\n  help: {error.help}" if error.help else ""))
+    except OSError as error:
+        return _refuse(f"can't write to {options.output}: {error.strerror or error}")
+    for note in found.notes:
+        print(f"note: {note}", file=sys.stderr)
+    for fault in found.errors:
+        print(f"{fault.kind}: {fault}" + (f"\n  help: {fault.help}" if fault.help else ""), file=sys.stderr)
+    for path in written:
+        print(path)
+    if not options.output:
+        for name, array in found.outputs.items():
+            print(f"{name}: {array.dtype.name} {list(array.shape)}\n{array}")
+    return found.exit_code()
+
+
+def _pairs(option: str, words: list[str]) -> dict[str, str]:
+    from pypto_verified.errors import InputError
+
+    found: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not name or not equals or not value:
+            raise InputError(f"{option} {word}: write {option} NAME=VALUE")
+        if name in found:
+            raise InputError(f"{option} {name} is given twice")
+        found[name] = value
+    return found
+
+
+def _refuse(message: str) -> int:
+    print(f"pypto-verify: {message}", file=sys.stderr)
+    return WRONG_INPUT
