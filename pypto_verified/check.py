@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Never, TypeAlias
 
 from pypto_verified import inputs
 from pypto_verified.errors import (
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from verifiers import Options
 
 DEFAULT_TARGET = "a2a3"
+NOTHING: Mapping[str, Never] = MappingProxyType({})
 
 _RULE_OF = {
     InputError: "INPUT", LanguageError: "LANGUAGE", OpError: "OP", PassError: "PASS", CodegenError: "CODEGEN",
@@ -233,11 +234,20 @@ def _check_function(
         artifact = compile_function(function, chip)
         options, names = replace(options, level=3), {function.name: artifact.names}
         unused.intersection_update(_unused(artifact.module, chip, options, names))
-        return verify_module(artifact.module, chip, options, names)
+        results = verify_module(artifact.module, chip, options, names, {function.name: artifact.outputs})
+        return [_placed(r, function, path) for r in results]
     except PtoError as error:
         return [FunctionResult(function.name, findings=[error_finding(error, path)])]
     except Exception as error:
         return [FunctionResult(function.name, findings=[_internal(error, path)])]
+
+
+def _placed(result: FunctionResult, function: Function, path: str) -> FunctionResult:
+    """What a rule says about the function as a whole points at its definition: the text has no place for it (CG-17)."""
+    span = function.span
+    result.findings = [
+        f if f.file else replace(f, file=path, line=span.line, column=span.column) for f in result.findings]
+    return result
 
 
 def _check_pto(source: Source, result: FileResult, options: CheckOptions) -> None:
@@ -267,21 +277,25 @@ def _unused(
     return unused_assumptions(module, chip, _verifier_options(options, names)) if options.assume else ()
 
 
-def _verifier_options(options: CheckOptions, names: Mapping[str, Mapping[str, str]]) -> Options:
+def _verifier_options(
+    options: CheckOptions, names: Mapping[str, Mapping[str, str]], outputs: Mapping[str, tuple[str, ...]] = NOTHING
+) -> Options:
     from verifiers import Options
 
     level = f"level{options.level}" if options.level else ""
-    return Options(assume=options.assume, strict=options.strict, seed=options.seed, names=names, level=level)
+    return Options(options.assume, options.strict, options.seed, names, outputs, level)
 
 
 def verify_module(
-    module: Module, chip: Target, options: CheckOptions, names: Mapping[str, Mapping[str, str]] = MappingProxyType({})
+    module: Module, chip: Target, options: CheckOptions, names: Mapping[str, Mapping[str, str]] = NOTHING,
+    outputs: Mapping[str, tuple[str, ...]] = NOTHING,
 ) -> list[FunctionResult]:
-    """The verdicts on a module's functions; `names` gives, by function, what users call the arguments of the text."""
+    """The verdicts on a module's functions; `names` gives, by function, what users call the arguments of the text, and
+    `outputs` which of those the author declared as written only."""
     from pypto_verified.witness import replayed
     from verifiers import verify
 
-    results = verify(module, chip, _verifier_options(options, names))
+    results = verify(module, chip, _verifier_options(options, names, outputs))
     if not options.simulate:
         return results
     return [replayed(r, module, chip, options.seed, names.get(r.name, {})) for r in results]

@@ -12,7 +12,7 @@ from pypto_verified import inputs, language
 from pypto_verified.codegen import generate
 from pypto_verified.errors import CodegenError, InputError, Location, NotModelled
 from pypto_verified.ir.printer import print_function
-from pypto_verified.ir.stmt import Function, FunctionKind, Program
+from pypto_verified.ir.stmt import Direction, Function, FunctionKind, Program
 from pypto_verified.ir.types import ScalarType, TensorType
 from pypto_verified.language.markers import ProgramMark
 from pypto_verified.language.public import BackendType, OptimizationStrategy
@@ -36,12 +36,13 @@ class MemoryPlanner(Enum):
 @dataclass(frozen=True, slots=True)
 class Artifact:
     """The `.pto` of one function: its text and the module that reading the text gives. `names` maps each argument of
-    the text (`arg2`) to the parameter or dynamic size that it is (`M`)."""
+    the text (`arg2`) to the parameter or dynamic size that it is (`M`); `outputs` are those declared `pl.Out`."""
 
     function: str
     text: str
     module: Module
     names: Mapping[str, str]
+    outputs: tuple[str, ...] = ()
 
 
 def compile_function(
@@ -67,7 +68,9 @@ def compile_function(
         where = Location(function.span.file, function.span.line)
         raise CodegenError(f"internal error: the .pto of {function.name} does not read back as generated", where,
                            "please report this kernel")
-    return Artifact(function.name, text, again, _argument_names(function, again))
+    names = _argument_names(function, again)
+    declared = {p.var.name for p in function.params if p.direction is Direction.OUT}
+    return Artifact(function.name, text, again, names, tuple(a for a, name in names.items() if name in declared))
 
 
 def _argument_names(function: Function, module: Module) -> dict[str, str]:

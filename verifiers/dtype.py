@@ -43,7 +43,7 @@ def _text(s: PairSite) -> str:
 
 DTYPE_TRANSFER: Rule[PairSite] = Rule(
     id="DTYPE-TRANSFER", kind=SAFETY, observable=True, requires=("VF-01",),
-    source="PTO-ISA TLOAD, TSTORE copy bits; PTOAS compares widths alone (facts: WP-4)",
+    source="PTO-ISA TLOAD, TSTORE copy bits; PTOAS compares widths alone (measured)",
     claim="a transfer's tensor and tile have one element type",
     sites=_transfers, applies=always,
     goal=lambda s: s.first == s.second,
@@ -68,7 +68,7 @@ def _moves(context: Context) -> Iterator[PairSite]:
 
 DTYPE_MOVE: Rule[PairSite] = Rule(
     id="DTYPE-MOVE", kind=SAFETY, observable=True, requires=("VF-01",),
-    source="PTO-ISA TMOV copies bits; PTOAS has no rule (facts: WP-8)",
+    source="PTO-ISA TMOV copies bits; PTOAS has no rule (measured)",
     claim="a move that does not leave an accumulator keeps the element type",
     sites=_moves, applies=always,
     goal=lambda s: s.first == s.second,
@@ -112,7 +112,7 @@ def _chain(s: ProductSite) -> bool:
 
 DTYPE_MATMUL: Rule[ProductSite] = Rule(
     id="DTYPE-MATMUL", kind=SAFETY, observable=True, requires=("VF-01",),
-    source="PTO-ISA TMATMUL; PTOAS checks no types of tmatmul.acc on a2a3 (facts: WP-8)",
+    source="PTO-ISA TMATMUL; PTOAS checks no types of tmatmul.acc on a2a3 (measured)",
     claim="a matrix product's operands have one type and accumulate in i32 (i8) or f32 (floats)",
     sites=_products, applies=always,
     goal=_chain,

@@ -105,7 +105,9 @@ def _verify_function(
         place = e.location if e.location.line else Location(module.file, func.line)
         result.findings.append(_finding("MODEL-FUNC", Kind.SAFETY, Verdict.UNKNOWN, e.message, place, help=e.help))
         return result
-    context = Context(program, target, level3, options.strict)
+    shown = options.names.get(func.name, {})
+    outputs = tuple((a, shown.get(a, a)) for a in options.outputs.get(func.name, ()))
+    context = Context(program, target, level3, options.strict, module, ladder, outputs)
     check = _Check(program, ladder, _assumed(program, options), result)
     for rule in selected(options.families):
         check.rule(rule, context)
@@ -158,7 +160,7 @@ class _Check:
             hypotheses, decision = TRUE, Decision(Verdict.PROVED, "normal-form")
         else:
             hypotheses = site.path & self.background & rule.given(site)
-            decision = self.ladder.decide(Query(hypotheses, goal, self.unconstrained, self.dims))
+            decision = self._decide(rule, site, hypotheses, goal)
         if decision.verdict is Verdict.VACUOUS and self._consistent:
             # Code that is never reached does nothing wrong; VACUOUS is for assumptions that contradict each other.
             decision = Decision(Verdict.PROVED, decision.decider)
@@ -170,23 +172,34 @@ class _Check:
             label += f" #{self.labels[rule.id, label]}"
         self.result.obligations.append(Obligation(
             rule.id, rule.kind, decision.verdict, label, decision.decider, elapsed,
-            self._assumptions(rule, hypotheses, goal)))
+            self._assumptions(rule, site, hypotheses, goal)))
         if decision.verdict is not Verdict.PROVED:
             self.result.findings.append(self._explain(rule, site, decision, hypotheses, goal))
+
+    def _decide(self, rule: AnyRule, site: Site, hypotheses: Cond, goal: Cond) -> Decision:
+        chosen = rule.chosen(site)
+        dims = (*self.dims, *sorted(chosen - set(self.dims)))
+        decision = self.ladder.decide(Query(hypotheses, goal, self.unconstrained - chosen, dims))
+        why = rule.undecided(site)
+        if why and (decision.verdict is not Verdict.REFUTED):
+            return Decision(Verdict.UNKNOWN, "", why=why)
+        return decision
 
     @cached_property
     def _consistent(self) -> bool:
         """Whether the assumptions can hold together."""
         return self.ladder.satisfiable(self.background).verdict is Verdict.PROVED
 
-    def _assumptions(self, rule: AnyRule, hypotheses: Cond, goal: Cond) -> tuple[str, ...]:
+    def _assumptions(self, rule: AnyRule, site: Site, hypotheses: Cond, goal: Cond) -> tuple[str, ...]:
         """Ids of the table, and the user's own texts, that stand behind a verdict."""
+        unneeded = rule.unneeded(site)
+        own = tuple(a for a in rule.assumptions if a not in unneeded)
         seeds = names_of(goal)
         if not seeds:
-            return rule.assumptions
+            return own
         _, _, names = split_by_relevance(hypotheses, seeds)
         kinds = {self.program.symbols.kinds.get(n) for n in names}
-        found = dict.fromkeys(rule.assumptions)
+        found = dict.fromkeys(own)
         found.update(dict.fromkeys(a for k, a in _SYMBOL_ASSUMPTIONS.items() if k in kinds))
         if "subblock_idx" in names:
             found["LANE-INDEX"] = None

@@ -346,7 +346,7 @@ def _inside_reshaped(s: ViewSite) -> Cond:
 
 VALID_RESHAPE: Rule[ViewSite] = Rule(
     id="VALID-RESHAPE", kind=SAFETY, observable=False, requires=("CG-07", "VF-01"),
-    source="PTOAS treshape checks no valid shape (facts: WP-14); pypto#2149",
+    source="PTOAS treshape checks no valid shape (measured); pypto#2149",
     claim="what a reshape declares valid was valid before",
     sites=view_sites,
     applies=lambda s: s.view.how in ("reshape", "bitcast") and not s.view.type.boxed and not s.parent.type.boxed,

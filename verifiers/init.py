@@ -126,7 +126,8 @@ def _unwritten(s: PathSite, w: Witness) -> str:
 
 INIT_PATH: Rule[PathSite] = Rule(
     id="INIT-PATH", kind=SAFETY, observable=True, requires=("VF-01",), assumptions=("ACC-IN-PLACE",),
-    source="PTOAS accepts it (facts: WP-14); PTO-ISA: the contents of an unwritten tile are undefined",
+    unneeded=lambda s: () if s.op.name.endswith(".acc") else ("ACC-IN-PLACE",),
+    source="PTOAS accepts it (measured); PTO-ISA: the contents of an unwritten tile are undefined",
     claim="a tile that is read was written on every path, for every trip count",
     sites=_paths, applies=lambda s: True, given=_touched,
     goal=lambda s: s.written,
@@ -177,6 +178,7 @@ def _in_region(s: RegionSite) -> Cond:
 # Not observable: the bytes may hold the values of a tile that was there before.
 INIT_VALID: Rule[RegionSite] = Rule(
     id="INIT-VALID", kind=SAFETY, observable=False, requires=("VF-01",), assumptions=("OUT-OF-VALID", "FILLPAD-ROWS"),
+    unneeded=lambda s: () if "fillpad" in s.write.step.op.name else ("FILLPAD-ROWS",),
     source="PTO-ISA tiles-and-valid-regions.md: an op leaves what lies outside its valid region alone; PTOAS#660",
     claim="an op reads no more of a tile than was written last, whatever the handle declares valid",
     sites=_regions, applies=lambda s: True, given=lambda s: in_range(s.tile),

@@ -38,7 +38,7 @@ def _row_major(t: TileUse) -> bool:
 
 LAYOUT_LANES: Rule[TileSite] = Rule(
     id="LAYOUT-LANES", kind=SAFETY, observable=True, requires=("VF-01",),
-    source="PTO-ISA vector ops; PTOAS checks row_major alone (facts: WP-7)",
+    source="PTO-ISA vector ops; PTOAS checks row_major alone (measured)",
     claim="operands of a lane-wise op are unboxed row-major tiles in vec",
     sites=_lane_operands, applies=always,
     goal=lambda t: t.space is Space.VEC and _row_major(t.tile),
@@ -75,9 +75,10 @@ def _cube_layout(t: TileSite) -> bool:
 
 LAYOUT_CUBE: Rule[TileSite] = Rule(
     id="LAYOUT-CUBE", kind=SAFETY, observable=True, requires=("VF-01",),
-    source="PTO-ISA tile storage; PTOAS checks it on a5 alone (facts: WP-8)",
+    source="PTO-ISA tile storage; PTOAS checks it on a5 alone (measured)",
     claim="left, right and accumulator of a matrix product are boxed as the cube reads them",
     sites=_product_operands, applies=always, assumptions=("LEFT-LAYOUT",),
+    unneeded=lambda t: () if t.space is Space.LEFT else ("LEFT-LAYOUT",),
     goal=_cube_layout,
     explain=lambda t, w: f"operand {t.name} of {t.op.name.removeprefix('pto.')} is {_layout(t.type)}",
     help=lambda t: "left: row_major boxes; right: row_major/col_major; acc: col_major/row_major with fractal 1024",

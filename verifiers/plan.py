@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pypto_verified.index import Cond, any_of
 from pypto_verified.index.cond import TRUE, CondLike
+from pypto_verified.layouts import Space
 from verifiers.access import TileUse
 from verifiers.access.overlap import disjoint, inside_root, is_copy, place, same_bytes, touched, trails
 from verifiers.access.program import Reserved
@@ -60,11 +61,19 @@ def _fits(t: TileSite, capacity: int) -> CondLike:
     return both(t.address >= 0, t.address + t.total_bytes <= capacity)
 
 
+def _exact_capacity(t: TileSite) -> tuple[str, ...]:
+    """Only UB has a reserved top, only the bias and fixpipe tables are documented in two sizes."""
+    return (
+        *(() if t.space is Space.VEC else ("UB-TOP",)),
+        *(() if t.space in (Space.BIAS, Space.SCALING) else ("SMALL-TABLES",)))
+
+
 PLAN_CAPACITY: Rule[TileSite] = Rule(
     id="PLAN-CAPACITY", kind=SAFETY, observable=True, requires=("MP-07",),
     source="the target's smallest documented capacity; PTOAS checks none at level3; pto-isa#170",
     claim="a tile lies within its space's usable bytes",
     sites=tile_sites, applies=_allocated, assumptions=("UB-TOP", "SMALL-TABLES"),
+    unneeded=_exact_capacity,
     goal=lambda t: _fits(t, t.context.target.capacity(t.space)),
     explain=lambda t, w: (
         f"tile {t.name} takes {t.total_bytes} bytes"
@@ -156,7 +165,7 @@ def _overwritten(s: ReadSite, w: Witness) -> str:
 
 PLAN_OVERLAP: Rule[ReadSite] = Rule(
     id="PLAN-OVERLAP", kind=SAFETY, observable=True, requires=("MP-01", "MP-02"),
-    source="PTOAS checks nothing at level3 (facts: WP-9); pypto#1821, #585",
+    source="PTOAS checks nothing at level3 (measured); pypto#1821, #585",
     claim="what a tile holds is not overwritten through another tile before its last read",
     sites=_reads, applies=lambda s: s.read.tile.root.address is not None,
     given=_something_is_read,
@@ -167,7 +176,7 @@ PLAN_OVERLAP: Rule[ReadSite] = Rule(
 )
 
 INIT_READ: Rule[ReadSite] = Rule(
-    id="INIT-READ", kind=SAFETY, observable=True, requires=("VF-01",), source="PTOAS accepts it (facts: WP-14)",
+    id="INIT-READ", kind=SAFETY, observable=True, requires=("VF-01",), source="PTOAS accepts it (measured)",
     claim="a tile that is read was written before",
     sites=_first_reads, applies=lambda s: True,
     given=_something_is_read,

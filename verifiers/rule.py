@@ -42,10 +42,15 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[S]):
-    """`id` is `FAMILY-WORD`; `observable`: a simulator run can show the failure; `requires`: requirement ids; `given`:
-    what the rule may additionally take for granted at a site; `assumptions`: ids of `targets/assumptions.py` that the
-    claim itself rests on (those of symbols are added by the engine). `mutant` is a wrong `goal`: on the rule's own
-    examples it must give another verdict."""
+    """`id` is `FAMILY-WORD`; `observable`: a simulator run can show the failure; `requires`: requirement ids;
+    `given`: what the rule may additionally take for granted at a site; `assumptions`: ids of `targets/assumptions.py`
+    that the claim itself rests on (those of symbols are added by the engine), `unneeded` those that do not matter at
+    a site. `mutant` is a wrong `goal`: on the rule's own examples it must give another verdict.
+
+    `undecided`: why a site is beyond the rule ('' if it is not); there a goal that holds whatever happens is proved,
+    and one that fails within `given` refuted, all the same. `chosen`: parameters that the rule may choose against a
+    goal, such as those that count iterations.
+    """
 
     id: str
     kind: Kind
@@ -61,6 +66,9 @@ class Rule(Generic[S]):
     mutant: Callable[[S], CondLike]
     assumptions: tuple[str, ...] = ()
     given: Callable[[S], CondLike] = field(default=lambda s: True)
+    unneeded: Callable[[S], tuple[str, ...]] = field(default=lambda s: ())
+    undecided: Callable[[S], str] = field(default=lambda s: "")
+    chosen: Callable[[S], frozenset[str]] = field(default=lambda s: frozenset())
 
 
 def always(site: Site) -> bool:

@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from pypto_verified.index import Cond, Expr, IntLike, const
 from pypto_verified.layouts import Space
-from pypto_verified.pto.module import Op
+from pypto_verified.pto.module import Module, Op
 from pypto_verified.pto.types import TileBufType
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, Step, TileUse, Window
 from verifiers.access.tiles import inner_box
+from verifiers.solver import Ladder
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What sites are found in. `level3`: the text carries addresses."""
+    """What sites are found in. `level3`: the text carries addresses; `module`: the functions around this one; `ladder`:
+    for sites that only a decision finds, such as the state of a flag at the head of a loop; `outputs`: the pointer
+    arguments that the author declared as written only, each with the author's name for it."""
 
     program: AccessProgram
     target: Target
     level3: bool
     strict: bool = False
+    module: Module | None = field(default=None, compare=False)
+    ladder: Ladder = field(default_factory=Ladder)
+    outputs: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def _both(
 
 VALID_UPPER: Rule[AxisSite] = Rule(
     id="VALID-UPPER", kind=SAFETY, observable=True, requires=("CG-08", "CG-14"),
-    source="PTOAS types: static valid <= shape; operands are not checked (facts: WP-6)",
+    source="PTOAS types: static valid <= shape; operands are not checked (measured)",
     claim="a tile's valid extent does not exceed its physical extent",
     sites=_extents, applies=always,
     goal=lambda s: s.size <= s.extent,
@@ -138,7 +138,7 @@ def _plain(s: TransferSite) -> bool:
 
 VALID_WINDOW: Rule[TransferSite] = Rule(
     id="VALID-WINDOW", kind=SAFETY, observable=True, requires=("CG-06", "VF-01"),
-    source="PTOAS tstore: static element counts; tload has no check (facts: WP-4); PTOAS#322",
+    source="PTOAS tstore: static element counts; tload has no check (measured); PTOAS#322",
     claim="a transfer moves exactly the tile's valid region",
     sites=_transfers, applies=_plain,
     goal=lambda s: all_of((eq(s.rows, s.tile.valid_rows), eq(s.cols, s.tile.valid_cols))),

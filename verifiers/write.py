@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, const, substitute, symbols_of
-from pypto_verified.index.cond import TRUE
+from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.module import EnumAttr, Op
 from verifiers.access import Loop, Step, SymbolKind, Window
 from verifiers.bound import unclamped
@@ -33,7 +33,7 @@ def _functions(context: Context) -> Iterator[FunctionSite]:
     working = [s for s in program.steps if s.reads() or s.writes()]
     if not working or program.func.result_types:
         return
-    leaving = sum(1 for s in program.steps if _leaves(s))
+    leaving = sum(1 for s in program.steps if s.path is not FALSE and _leaves(s))
     yield FunctionSite(
         context, Op("func.func", loc=program.func.loc, line=program.func.line), TRUE, program.func.name,
         program.func.name, leaving)
@@ -64,6 +64,36 @@ WRITE_ANY: Rule[FunctionSite] = Rule(
     explain=lambda s, w: f"function {s.name} computes on tiles but stores nothing: its outputs are never written",
     help=lambda s: "store the result: pl.store(tile, offsets, out)",
     mutant=lambda s: s.leaving >= 0,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OutputSite(Site):
+    """A tensor that the author declared as an output; `stores`: reachable ops that write to it, or may."""
+
+    name: str
+    stores: int
+
+
+def _outputs(context: Context) -> Iterator[OutputSite]:
+    program = context.program
+    place = Op("func.func", loc=program.func.loc, line=program.func.line)
+    for argument, name in context.outputs:
+        stores = sum(
+            1 for s in program.steps if s.path is not FALSE
+            and (not s.modelled or s.op.name.startswith("pto.store") or argument in {w.view.base for w in _stored(s)}))
+        yield OutputSite(context, place, TRUE, name, name, stores)
+
+
+WRITE_OUT: Rule[OutputSite] = Rule(
+    id="WRITE-OUT", kind=SAFETY, observable=False, requires=("VF-01",),
+    source="PyPTO: an Out is only written by a store; a plain assignment rebinds the name",
+    claim="every tensor that is declared pl.Out is stored to",
+    sites=_outputs, applies=always,
+    goal=lambda s: s.stores > 0,
+    explain=lambda s, w: f"{s.name} is declared pl.Out, but nothing is stored to it: it keeps what it held before",
+    help=lambda s: f"store to it: {s.name} = pl.store(tile, offsets, {s.name}), or drop the parameter",
+    mutant=lambda s: s.stores >= 0,
 )
 
 
@@ -159,4 +189,4 @@ WRITE_REST: Rule[GridSite] = Rule(
     mutant=lambda s: any_of((~s.ran, s.reached + 31 >= s.extent)),
 )
 
-RULES = (WRITE_ANY, WRITE_REST)
+RULES = (WRITE_ANY, WRITE_OUT, WRITE_REST)

@@ -56,6 +56,9 @@ def judged(rule: str, outcome: Outcome, line: int = 0) -> str:
     if outcome.stopped:
         last = outcome.errors[-1]
         return f"not run: the run stops before: {'step limit' if isinstance(last, StepLimitError) else last}"
+    first = next((e for e in outcome.errors if line and line in (e.line, e.location.line)), None)
+    if first is not None:
+        return f"not run: another fault of this op comes first: {first}"
     if line and line not in outcome.visited:
         return "not run: the inputs of this run do not lead there"
     return "not observed: the run ended without such a fault"

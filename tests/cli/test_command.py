@@ -200,3 +200,20 @@ def test_a_rule_that_a_report_names_can_be_looked_up(rule: str, capsys: pytest.C
     assert shown.startswith(rule) and "claim:" in shown and "source:" in shown
     assert main(["rules"]) == 0
     assert f"\n{rule} " in "\n" + capsys.readouterr().out
+
+
+def test_an_output_that_is_only_rebound_is_refuted_at_the_function(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel = tmp_path / "rebound.py"
+    kernel.write_text(
+        "import pypto.language as pl\n\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n"
+        "    def k(self, a: pl.Tensor[[32, 64], pl.FP32], out: pl.Out[pl.Tensor[[32, 64], pl.FP32]],\n"
+        "          aux: pl.Out[pl.Tensor[[32, 64], pl.FP32]]):\n"
+        "        t = pl.load(a, [0, 0], [32, 64])\n        aux = pl.add(t, 1.0)\n        return pl.store(t, [0, 0], out)\n"
+    )
+    assert main([str(kernel), "--format", "json"]) == 1
+    (function,) = json.loads(capsys.readouterr().out)["files"][0]["functions"]
+    (finding,) = function["findings"]
+    assert (finding["rule"], finding["line"]) == ("WRITE-OUT", 7)
+    assert "aux" in finding["message"]

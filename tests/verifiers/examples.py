@@ -13,11 +13,13 @@ SMALL = tile(16, 64, valid=("16", "64"))
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """`good` holds, `bad` is refuted by the rule and by nothing in common with `good`."""
+    """`good` holds, `bad` is refuted by the rule and by nothing in common with `good`. `outputs`: arguments of `@k`
+    that the author declared as written only."""
 
     good: str
     bad: str
     chip: str = "a2a3"
+    outputs: tuple[str, ...] = ()
 
 
 def _alloc_only(type_: str, address: int | None = 0, more: str = "") -> str:

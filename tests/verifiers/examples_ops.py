@@ -152,6 +152,13 @@ def _kept(destination: str) -> str:
         last)
 
 
+def _handed(to: str) -> str:
+    """A tile loaded from %p and stored to `to`; %q is declared as the output."""
+    return _lines(
+        view("a", "p", "c32"), view("o", to, "c32"), alloc("t", VEC), window("w", "a", "%c0, %c0", "%c32, %c64"),
+        load("w", "t", VEC), window("v", "o", "%c0, %c0", "%c32, %c64"), store("t", "v", VEC))
+
+
 def _walked(size: str) -> str:
     """A loop over M rows of the output in steps of 32, each storing `size` rows."""
     return kernel("\n".join((
@@ -186,6 +193,7 @@ PAIRS: dict[str, Pair] = {
     "INIT-PATH": Pair(_filled_in_loop("c4"), _filled_in_loop("M")),
     "INIT-VALID": Pair(_widened("c8"), _widened("c32")),
     "WRITE-ANY": Pair(_kept("window"), _kept("tile")),
+    "WRITE-OUT": Pair(_handed("q"), _handed("p"), outputs=("q",)),
     "WRITE-REST": Pair(_walked("n"), _walked("down")),
     "LAYOUT-COPY": Pair(_relaid("row_major"), _relaid("col_major")),
 }

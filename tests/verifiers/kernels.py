@@ -7,7 +7,7 @@ from pypto_verified.report.model import Finding, FunctionResult, Obligation, Ver
 from pypto_verified.targets import target
 from verifiers import Options, verify
 
-CONSTANTS = (0, 1, 2, 3, 4, 8, 16, 17, 32, 64, 100, 128, 512)
+CONSTANTS = (0, 1, 2, 3, 4, 5, 8, 16, 17, 32, 64, 100, 128, 512)
 ADDRESSES = (0, 16, 32, 2048, 4096, 8192, 16384, 32768, 65536, 188416, 1 << 20)
 
 
@@ -72,9 +72,11 @@ def unary(op: str, src: str, dst: str, src_type: str, dst_type: str | None = Non
     return f"pto.{op} ins(%{src} : {src_type}) outs(%{dst} : {dst_type or src_type})"
 
 
-def check(text: str, *, chip: str = "a2a3", families: str = "", assume: tuple[str, ...] = ()) -> FunctionResult:
-    """The result of the only function of a text; `families` are blank-separated."""
-    options = Options(assume=assume, families=frozenset(families.split()))
+def check(
+    text: str, *, chip: str = "a2a3", families: str = "", assume: tuple[str, ...] = (), outputs: tuple[str, ...] = (),
+) -> FunctionResult:
+    """The result of the only function of a text; `families` are blank-separated, `outputs` declared arguments."""
+    options = Options(assume=assume, families=frozenset(families.split()), outputs={"k": outputs})
     (result,) = verify(read(text, "k.pto"), target(chip), options)
     return result
 

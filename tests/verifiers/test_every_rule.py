@@ -9,13 +9,13 @@ import pytest
 from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
 from pypto_verified.targets import target
-from tests.verifiers import examples, examples_ops
+from tests.verifiers import examples, examples_event, examples_ops
 from tests.verifiers.kernels import check, finding, obligations, verdicts
 from verifiers import Options, registry, verify
 from verifiers.registry import RULES, AnyRule, family
 
 IDS = [r.id for r in RULES]
-PAIRS = examples.PAIRS | examples_ops.PAIRS
+PAIRS = examples.PAIRS | examples_ops.PAIRS | examples_event.PAIRS
 
 
 def test_each_rule_has_an_example_and_each_example_a_rule() -> None:
@@ -31,7 +31,7 @@ def test_ids_are_unique_and_begin_with_a_family() -> None:
 @pytest.mark.requirement("VF-01")
 def test_the_good_kernel_is_proved(rule: AnyRule) -> None:
     pair = PAIRS[rule.id]
-    result = check(pair.good, chip=pair.chip, families=family(rule))
+    result = check(pair.good, chip=pair.chip, families=family(rule), outputs=pair.outputs)
     assert obligations(result, rule.id), "the rule looked at nothing"
     assert verdicts(result, rule.id) == {Verdict.PROVED}
 
@@ -40,7 +40,7 @@ def test_the_good_kernel_is_proved(rule: AnyRule) -> None:
 @pytest.mark.requirement("VF-01")
 def test_the_bad_kernel_is_refuted_at_its_line_with_help(rule: AnyRule) -> None:
     pair = PAIRS[rule.id]
-    result = check(pair.bad, chip=pair.chip, families=family(rule))
+    result = check(pair.bad, chip=pair.chip, families=family(rule), outputs=pair.outputs)
     assert Verdict.REFUTED in verdicts(result, rule.id)
     found = finding(result, rule.id)
     assert found.verdict is Verdict.REFUTED
@@ -58,7 +58,7 @@ def test_the_two_kernels_have_the_same_statements_and_the_family_accepts_the_goo
     assert len(good) == len(bad)
     changed = [(a, b) for a, b in zip(good, bad, strict=True) if a != b]
     assert changed
-    result = check(pair.good, chip=pair.chip, families=family(rule))
+    result = check(pair.good, chip=pair.chip, families=family(rule), outputs=pair.outputs)
     assert all(o.verdict is Verdict.PROVED for o in result.obligations)
 
 
@@ -70,7 +70,8 @@ def test_the_mutant_is_exposed_by_the_pair(rule: AnyRule, monkeypatch: pytest.Mo
     monkeypatch.setattr(registry, "RULES", tuple(wrong if r is rule else r for r in RULES))
 
     def outcome(text: str) -> bool:
-        (result,) = verify(read(text, "k.pto"), target(pair.chip), Options(families=frozenset({family(rule)})))
+        options = Options(families=frozenset({family(rule)}), outputs={"k": pair.outputs})
+        (result,) = verify(read(text, "k.pto"), target(pair.chip), options)
         return Verdict.REFUTED in verdicts(result, rule.id)
 
     assert (outcome(pair.good), outcome(pair.bad)) != (False, True)
