@@ -1,0 +1,94 @@
+"""`check --passes` and `simulate` as a user runs them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pypto_verified.cli import main
+from pypto_verified.ir.expr import Call
+from pypto_verified.ir.stmt import Assign, For, Function, Stmt
+from pypto_verified.passes import pipeline
+from pypto_verified.passes.context import PassContext, Planner
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+VECTOR_ADD = str(EXAMPLES / "vector_add.py")
+RMSNORM = str(EXAMPLES / "rmsnorm.py")
+
+
+def test_passes_that_agree_are_noted(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", "--passes", "--timeout", "0", VECTOR_ADD]) == 0
+    passes = len([p for p in pipeline.PASSES if Planner.PYPTO in p.planners])
+    assert f"both sides of {passes} passes agree on" in capsys.readouterr().out
+
+
+def test_a_wrong_pass_is_named_with_the_op_and_the_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "sub.py"
+    path.write_text(Path(VECTOR_ADD).read_text().replace("pl.add", "pl.sub"))
+    line = next(i for i, text in enumerate(path.read_text().splitlines(), 1) if "pl.sub" in text)
+    broken = tuple(
+        replace(p, run=_swapping(p.run)) if p.name == "ResolveTileViews" else p for p in pipeline.PASSES
+    )
+    monkeypatch.setattr(pipeline, "PASSES", broken)
+    assert main(["check", "--passes", "--timeout", "0", str(path)]) == 1
+    out = capsys.readouterr().out
+    assert "PASS-MEANING" in out
+    assert f"{path}:{line}" in out
+    assert "after ResolveTileViews c[" in " ".join(out.split())
+    assert "first at tile.sub" in " ".join(out.split())
+
+
+def _swapping(right: pipeline.PassFn) -> pipeline.PassFn:
+    """The pass, and then every subtraction the wrong way round, inside loops too."""
+
+    def run(function: Function, ctx: PassContext) -> Function:
+        after = right(function, ctx)
+        return replace(after, body=tuple(map(_swapped, after.body)))
+
+    return run
+
+
+def _swapped(s: Stmt) -> Stmt:
+    if isinstance(s, For):
+        return replace(s, body=tuple(map(_swapped, s.body)))
+    if isinstance(s, Assign) and isinstance(s.value, Call) and s.value.op == "tile.sub":
+        return replace(s, value=replace(s.value, args=s.value.args[::-1]))
+    return s
+
+
+def test_simulate_writes_arrays_and_prints_the_trace(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    x = np.random.default_rng(0).standard_normal((19, 256)).astype(np.float32)
+    np.save(tmp_path / "x.npy", x)
+    code = main([
+        "simulate", RMSNORM, "--input", f"x={tmp_path / 'x.npy'}", "--set", "M=19", "--trace", "--dump", "19",
+        "-o", str(tmp_path / "out"),
+    ])
+    printed = capsys.readouterr()
+    assert code == 0
+    assert "rmsnorm.py:19:17  pto.tload  gm x 0..16383 -> vec %t 0..16383" in printed.out
+    assert "valid 3 x 256" in printed.out
+    assert "note: out: zeros" in printed.err
+    # derivation: the formula of the example, in f64
+    wide = x.astype(np.float64)
+    expected = wide / np.sqrt((wide**2).mean(axis=1, keepdims=True) + 1e-6)
+    np.testing.assert_allclose(np.load(tmp_path / "out" / "out.npy"), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "M"], "--set M: write --set NAME=VALUE"),
+        (["--set", "M=1", "--set", "M=2"], "--set M is given twice"),
+        ([], "no value for M"),
+    ],
+)
+def test_simulate_refuses_what_it_can_not_read(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["simulate", RMSNORM, *arguments]) == 2
+    assert message in capsys.readouterr().err
