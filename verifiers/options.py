@@ -11,8 +11,9 @@ class Options:
     """`assume`: conditions over names of the kernel, as given to `--assume`; one that names something which a function
     does not have is left out for that function. `strict`: take the stricter reading of every assumption. `seed`: of
     the solver. `names`: by function, what an argument of the text (`arg2`) is called by the user (`M`). `outputs`:
-    by function, the arguments that the author declared as written only, which a text does not tell. `level`: 'level2',
-    'level3', or '' to see it from whether the text carries addresses. `families`: rule families to run, all if empty."""
+    by function, the arguments that the author declared as written only, which a text does not tell. `level`:
+    'level2', 'level3', or '' to see it from whether the text carries addresses. `families`: rule families to run, all
+    if empty."""
 
     assume: tuple[str, ...] = ()
     strict: bool = False
