@@ -10,7 +10,7 @@ from pypto_verified.pto.scope import Scope
 from pypto_verified.pto.spec import Operand, OpRow
 from pypto_verified.pto.types import Type
 
-_SEGMENTS = "operandSegmentSizes"
+SEGMENTS = "operandSegmentSizes"
 _DESTINATION_STYLE = frozenset({"dps", "dps_in"})
 
 # Ops whose definition lists its operands in another order than the row's.
@@ -34,28 +34,24 @@ _ORDER = {
 
 
 def read_generic(scope: Scope, row: OpRow) -> Parts:
-    """Read what follows the quoted name. Regions and successors in this form are NotModelled."""
+    """Read what follows the quoted name of an op without regions."""
     cursor = scope.cursor
     name_at = cursor.pos - 1
-    values = _operands(scope)
+    values = read_operands(scope)
     start = name_at + 2
-    if cursor.next == "[":
-        cursor.not_modelled("successors of an op")
     parts = Parts()
-    kinds = row.attrs | {_SEGMENTS: "segments"}
+    kinds = row.attrs | {SEGMENTS: "segments"}
     if cursor.accept("<"):
         read_dict(cursor, kinds, parts.attrs)
         cursor.expect(">")
-    if cursor.next == "(":
-        cursor.not_modelled("regions in the generic form of an op")
     if cursor.next == "{":
         read_dict(cursor, kinds, parts.attrs)
-    segments = parts.attrs.pop(_SEGMENTS, None)
+    segments = parts.attrs.pop(SEGMENTS, None)
     cursor.expect(":")
-    for value, written in zip(values, _types(scope, len(values)), strict=True):
+    for value, written in zip(values, _checked_types(scope, len(values)), strict=True):
         scope.check_type(value, written)
     cursor.expect("->")
-    parts.results = _result_types(scope)
+    parts.results = read_types(scope)
     if segments is None:
         assign(scope, row, _groups(row), values, parts, start)
     else:
@@ -64,7 +60,7 @@ def read_generic(scope: Scope, row: OpRow) -> Parts:
     return parts
 
 
-def _operands(scope: Scope) -> list[Value]:
+def read_operands(scope: Scope) -> list[Value]:
     cursor = scope.cursor
     cursor.expect("(")
     values: list[Value] = []
@@ -79,8 +75,6 @@ def _check_spelling(scope: Scope, row: OpRow, parts: Parts, name_at: int) -> Non
     """What the generic form says must be sayable in the op's own spelling."""
     if row.form in _DESTINATION_STYLE:
         return
-    if row.form != "{}" and " " not in row.form:
-        scope.cursor.not_modelled(f"the generic form of {row.name}", name_at)
     if choose(row, parts.args.keys() | parts.attrs.keys(), parts.args.keys()) is None:
         scope.cursor.fail(f"{row.name} lacks operands or attributes that its own spelling needs", name_at)
 
@@ -91,14 +85,14 @@ def _groups(row: OpRow) -> tuple[Operand, ...]:
     return tuple(by_name[n] for n in names.split()) if names else row.operands
 
 
-def _types(scope: Scope, count: int) -> list[Type]:
-    found = _result_types(scope)
+def _checked_types(scope: Scope, count: int) -> list[Type]:
+    found = read_types(scope)
     if len(found) != count:
         scope.cursor.fail(f"{count} operands, but {len(found)} types are written", scope.cursor.pos - 1)
     return found
 
 
-def _result_types(scope: Scope) -> list[Type]:
+def read_types(scope: Scope) -> list[Type]:
     cursor = scope.cursor
     if not cursor.accept("("):
         return [scope.type()]
@@ -116,7 +110,7 @@ def _by_segments(
 ) -> None:
     cursor = scope.cursor
     if not isinstance(sizes, tuple) or len(sizes) != len(groups):
-        cursor.fail(f"{row.name} needs {len(groups)} {_SEGMENTS}", start)
+        cursor.fail(f"{row.name} needs {len(groups)} {SEGMENTS}", start)
     at = 0
     for group, size in zip(groups, sizes, strict=True):
         fitting = group.variadic or size == 1 or (group.optional and size == 0)
@@ -129,4 +123,4 @@ def _by_segments(
             parts.args[group.name] = tuple(taken)
         at += size
     if at != len(values):
-        cursor.fail(f"{_SEGMENTS} counts {at} operands, there are {len(values)}", start)
+        cursor.fail(f"{SEGMENTS} counts {at} operands, there are {len(values)}", start)

@@ -7,6 +7,7 @@ from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.pto.legality_words import A3, A5, BELOW3, LEVEL3, extents
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.types import TensorViewType, TileBufType
+from pypto_verified.targets.split import SPLITS, fits
 
 _INITS = " ".join(INITS)
 _SPLITS = ("pto.tpush_to_aiv pto.tpush_to_aic pto.tpop_from_aic pto.tpop_from_aiv pto.tfree_from_aic "
@@ -159,7 +160,7 @@ ROWS: tuple[Legal, ...] = (
           found=lambda s: f"the pipe of id {s.int('id')} does not"),
     Legal("SPLIT-PARITY", "pto.tpush_to_aiv", "", "a split cuts an even extent in halves, an odd split an odd one",
           when=lambda s: s.int("split") in (1, 2, 3, 4) and _split_axis(s) is not None,
-          holds=lambda s: (_split_axis(s) or 0) % 2 == (s.int("split") in (3, 4)),
+          holds=lambda s: bool(fits(SPLITS[s.int("split")], _split_axis(s) or 0, _split_axis(s) or 0)),
           found=lambda s: f"split {s.int('split')} of {_split_axis(s)}"),
     Legal("SPLIT-LANE", "pto.tpush_to_aic pto.tpop_from_aic", "", "a lane is named only when the tile is split",
           when=lambda s: s.has("aiv_subblockid"), holds=lambda s: s.int("split") != 0, found=lambda s: "split is 0"),

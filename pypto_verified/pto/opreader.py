@@ -30,15 +30,17 @@ Target: TypeAlias = tuple[str, tuple[Value, ...], int]
 
 
 class OpReader:
-    """Reads the ops of one text. `special` are the readers of the forms that need more than a format."""
+    """Reads the ops of one text. `special` are the readers of the forms that need more than a format, `generic` reads
+    the generic form of these."""
 
-    def __init__(self, cursor: Cursor, special: dict[str, SpecialForm]) -> None:
+    def __init__(self, cursor: Cursor, special: dict[str, SpecialForm], generic: SpecialForm) -> None:
         self.cursor = cursor
         self.scope = Scope(cursor)
         self.locations = Locations(cursor)
         self.calls: list[tuple[Op, int]] = []
         self.branches: list[Target] = []
         self._special = special
+        self._generic = generic
 
     def _ops(self) -> list[Op]:
         """The ops of a block, up to `}` or the next label. Nothing may follow a terminator."""
@@ -127,7 +129,9 @@ class OpReader:
         if row is None:
             cursor.pos = at
             foreign_op(cursor, name)
-        if generic:
+        if generic and row.form in self._special:
+            op = self._generic(self, row, names)
+        elif generic:
             op = self.finish(row, read_generic(self.scope, row), names)
         elif row.form in self._special:
             op = self._special[row.form](self, row, names)

@@ -5,7 +5,9 @@ Operands, attributes and types are parsed, never kept as text; an op below the t
 
 from __future__ import annotations
 
+from pypto_verified.errors import Location
 from pypto_verified.pto.attrread import read_dict, read_symbol
+from pypto_verified.pto.generic_regions import read_signature, read_special
 from pypto_verified.pto.lexer import Cursor, check_input
 from pypto_verified.pto.module import AttrValue, Block, Func, Module, Symbol, Value
 from pypto_verified.pto.opreader import OpReader, value_name
@@ -24,7 +26,7 @@ def read(text: str, file: str = "") -> Module:
     features that this version only recognises); each with file, line and column.
     """
     check_input(text, file)
-    reader = OpReader(Cursor(text, file), SPECIAL)
+    reader = OpReader(Cursor(text, file), SPECIAL, read_special)
     return _ModuleReader(reader, file).text()
 
 
@@ -52,13 +54,18 @@ class _ModuleReader:
 
     def _item(self) -> None:
         cursor = self.cursor
-        if cursor.next not in ("module", "builtin.module"):
+        generic = cursor.next[:1] == '"'
+        if cursor.next == '"func.func"':
+            self._generic_func()
+            return
+        if cursor.next not in ("module", "builtin.module", '"builtin.module"'):
             self._func()
             return
         cursor.pos += 1
         self.reader.scope.enter()
         calls, self.reader.calls = self.reader.calls, []
-        self.modules.append(_ModuleReader(self.reader, self.file).module())
+        inner = _ModuleReader(self.reader, self.file)
+        self.modules.append(inner.generic() if generic else inner.module())
         self.reader.calls = calls
         self.reader.scope.leave()
 
@@ -74,6 +81,60 @@ class _ModuleReader:
             self._item()
         self.reader.locations.optional()
         return self._made()
+
+    def generic(self) -> Module:
+        """What follows `"builtin.module"`."""
+        cursor = self.cursor
+        for token in "()":
+            cursor.expect(token)
+        if cursor.accept("<"):
+            read_dict(cursor, _MODULE_ATTRS, self.attrs)
+            cursor.expect(">")
+        for token in "({":
+            cursor.expect(token)
+        if cursor.next[:1] == "^":
+            cursor.pos += 1
+            cursor.expect(":")
+        while not cursor.accept("}"):
+            self._item()
+        cursor.expect(")")
+        self._generic_end(self.attrs, _MODULE_ATTRS)
+        return self._made()
+
+    def _generic_end(self, attrs: dict[str, AttrValue], kinds: dict[str, str]) -> Location:
+        """`{attrs} : () -> () loc(...)`."""
+        cursor = self.cursor
+        if cursor.next == "{":
+            read_dict(cursor, kinds, attrs)
+        for token in (":", "(", ")", "->", "(", ")"):
+            cursor.expect(token)
+        return self.reader.locations.optional()
+
+    def _generic_func(self) -> None:
+        cursor, reader = self.cursor, self.reader
+        start = cursor.pos
+        cursor.pos += 1
+        for token in "()":
+            cursor.expect(token)
+        attrs, types, results = read_signature(reader)
+        name = str(attrs.pop("sym_name"))
+        if name in self.funcs:
+            cursor.fail(f"@{name} is defined twice", start)
+        reader.scope.enter()
+        cursor.expect("(")
+        body, args = None, [Value("", type_) for type_ in types]
+        if cursor.next == "{" and cursor.texts[cursor.pos + 1] != "}":
+            body = self._body(name, results)
+            args, body.args = body.args, []
+            if [a.type for a in args] != types:
+                cursor.fail(f"the body of @{name} takes other arguments than its function_type says", start)
+        else:
+            for token in "{}":
+                cursor.expect(token)
+        cursor.expect(")")
+        reader.scope.leave()
+        loc = self._generic_end(attrs, _FUNC_ATTRS)
+        self.funcs[name] = Func(name, args, body, attrs, tuple(results), loc, cursor.line(start))
 
     def _made(self) -> Module:
         self._check_symbols()

@@ -113,7 +113,7 @@ def _assignments(reader: OpReader) -> list[tuple[str, Value, int]]:
     return found
 
 
-def _check_yield(reader: OpReader, block: Block, terminator: str, types: list[Type], what: str) -> None:
+def check_yield(reader: OpReader, block: Block, terminator: str, types: list[Type], what: str) -> None:
     """The block must hand on values of `types`; an empty yield is dropped."""
     cursor = reader.cursor
     last = block.ops[-1] if block.ops and block.ops[-1].name == terminator else None
@@ -147,7 +147,7 @@ def _for(reader: OpReader, row: OpRow, names: Names) -> Op:
     for (_, value, _), written in zip(carried, types, strict=True):
         scope.check_type(value, written)
     block = reader.region([(variable, counter, at), *((n, v.type, p) for n, v, p in carried)])
-    _check_yield(reader, block, "scf.yield", types, "the loop")
+    check_yield(reader, block, "scf.yield", types, "the loop")
     parts = Parts({"lower": (bounds[0],), "upper": (bounds[1],), "step": (bounds[2],)}, {}, types)
     if carried:
         parts.args["init"] = tuple(v for _, v, _ in carried)
@@ -166,10 +166,10 @@ def _if(reader: OpReader, row: OpRow, names: Names) -> Op:
     scope.check_type(condition, parse_type("i1"))
     types = type_list(scope) if cursor.accept("->") else []
     blocks = [reader.region([])]
-    _check_yield(reader, blocks[0], "scf.yield", types, "the branch")
+    check_yield(reader, blocks[0], "scf.yield", types, "the branch")
     if cursor.accept("else"):
         blocks.append(reader.region([]))
-        _check_yield(reader, blocks[1], "scf.yield", types, "the branch")
+        check_yield(reader, blocks[1], "scf.yield", types, "the branch")
     elif types:
         cursor.fail("scf.if with results needs an else branch")
     parts = Parts({"cond": (condition,)}, {}, types)
@@ -189,12 +189,12 @@ def _while(reader: OpReader, row: OpRow, names: Names) -> Op:
     for (_, value, _), written in zip(carried, inits, strict=True):
         scope.check_type(value, written)
     before = reader.region([(n, v.type, p) for n, v, p in carried])
-    _check_yield(reader, before, "scf.condition", types, "the condition of the loop")
+    check_yield(reader, before, "scf.condition", types, "the condition of the loop")
     cursor.expect("do")
     after = reader.region([])
     if [v.type for v in after.args] != types:
         cursor.fail("the arguments of the loop body differ from the types that scf.while hands on", cursor.pos - 1)
-    _check_yield(reader, after, "scf.yield", inits, "the loop")
+    check_yield(reader, after, "scf.yield", inits, "the loop")
     parts = Parts({"init": tuple(v for _, v, _ in carried)} if carried else {}, {}, types)
     if cursor.accept("attributes"):
         read_dict(cursor, row.attrs, parts.attrs)
@@ -249,7 +249,7 @@ def _execute(reader: OpReader, row: OpRow, names: Names) -> Op:
     parts = Parts({}, {}, type_list(reader.scope) if cursor.accept("->") else [])
     block = reader.region([])
     if not block.followers:
-        _check_yield(reader, block, "scf.yield", parts.results, "the region")
+        check_yield(reader, block, "scf.yield", parts.results, "the region")
     _trailing_dict(reader, row, parts.attrs)
     return reader.finish(row, parts, names, (block,))
 
@@ -310,7 +310,7 @@ def _fusion(reader: OpReader, row: OpRow, names: Names) -> Op:
         parts.results.append(reader.scope.type())
         while cursor.accept(","):
             parts.results.append(reader.scope.type())
-    _check_yield(reader, block, "pto.yield", parts.results, "the region")
+    check_yield(reader, block, "pto.yield", parts.results, "the region")
     return reader.finish(row, parts, names, (block,))
 
 

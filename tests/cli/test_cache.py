@@ -39,7 +39,7 @@ def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
     real = check.check_file
 
-    def counted(path: str, options: CheckOptions = CheckOptions()) -> FileResult:
+    def counted(path: str, options: CheckOptions) -> FileResult:
         done.append(path)
         return real(path, options)
 

@@ -84,7 +84,7 @@ def test_a_valid_shape_and_a_type() -> None:
     text = TEXT.replace("v_row=8", "v_row=4")
     valid = compare(read(TEXT), read(text))
     assert {c.kind for c in valid} == {"valid"}
-    assert [c.text for c in valid][0] == "%x = pto.alloc_tile: valid shape 8x16 becomes 4x16"
+    assert valid[0].text == "%x = pto.alloc_tile: valid shape 8x16 becomes 4x16"
     assert {c.kind for c in compare(read(TEXT), read(TEXT.replace("f32, rows", "i32, rows")))} == {"type"}
 
 
