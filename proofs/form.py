@@ -39,8 +39,8 @@ def as_text(results: Sequence[Result]) -> str:
     verdicts = ", ".join(f"{n} {v}" for v, n in counts.items())
     refuted, mutants = sum(r.mutants_refuted for r in results), sum(len(r.mutants) for r in results)
     lines.append(
-        f"{len(results)} theorem{'s' * (len(results) != 1)}: {verdicts}; {sum(r.claims for r in results)} claims, {refuted} of {mutants} mutants "
-        "refuted")
+        f"{len(results)} theorem{'s' * (len(results) != 1)}: {verdicts}; {sum(r.claims for r in results)} claims, "
+        f"{refuted} of {mutants} mutants refuted")
     return "\n".join(lines) + "\n"
 
 

@@ -6,33 +6,28 @@ from typing import Any
 
 import numpy as np
 
+from pypto_verified.layouts import Space
 from pypto_verified.simulator.casts import convert
 from pypto_verified.simulator.errors import Place, UnmodelledError
-from pypto_verified.simulator.layout import Layout, ceil_to
+from pypto_verified.simulator.layout import Layout
 from pypto_verified.simulator.registry import Site
 from pypto_verified.simulator.tile import Tile
 from pypto_verified.simulator.values import Array, is_float
+from pypto_verified.targets.pitch import Accumulator, dense, reader, whole_fractals
 
 _PLAIN = {("float32", "float32"), ("float32", "float16"), ("float32", "bfloat16"), ("int32", "int32")}
 _QUANTISED = {("float32", "int8"), ("float32", "uint8"), ("float32", "float16"), ("float32", "bfloat16"),
               ("int32", "int8"), ("int32", "uint8"), ("int32", "float16")}
 
 
-def compact_pitch(site: Site, acc: Tile) -> Layout:
-    """Readers that heed Compact: rows of the type, or the valid rows rounded up to a fractal."""
-    if site.declared or not acc.compact:
+def read_layout(site: Site, acc: Tile, dst: Space, boxed: bool = False) -> Layout:
+    """How the op at `site` addresses an accumulator that it moves to `dst`: at the physical rows, or at the valid ones
+    rounded up to a fractal. `boxed`: the destination has fractal boxes."""
+    row = reader(site.op.name, dst, site.target.name)
+    seen = Accumulator(acc.type.rows, acc.rows, acc.type.compact, acc.type.v_row is not None)
+    if site.declared or row is None or not dense(row, seen, boxed):
         return acc.layout
-    return acc.pitched(ceil_to(acc.rows, 16), acc.layout.cols)
-
-
-def move_pitch(site: Site, acc: Tile, whole: bool) -> Layout:
-    """TMOV from the accumulator ignores Compact. a2a3: rows of the type. a5: a static valid row count, or the run-time
-    one, rounded up to a fractal; `whole`: a boxed destination takes all physical rows."""
-    if site.declared or not site.a5:
-        return acc.layout
-    static = acc.type.v_row
-    rows = static if static is not None and 0 < static < acc.type.rows else acc.type.rows if whole else acc.rows
-    return acc.pitched(ceil_to(rows, 16), acc.layout.cols)
+    return acc.pitched(whole_fractals(acc.rows), acc.layout.cols)
 
 
 def convert_out(

@@ -14,6 +14,7 @@ from pypto_verified.simulator.memory import View
 from pypto_verified.simulator.registry import Site, op
 from pypto_verified.simulator.tile import Tile
 from pypto_verified.simulator.values import Array
+from pypto_verified.targets.pitch import written_pitch
 
 
 def _product(a: Array, b: Array, kind: np.dtype[np.generic]) -> Array:
@@ -77,7 +78,7 @@ def _layouts(
     if site.declared:
         return lhs.layout, rhs.layout, dst.layout
     m, k, n = extents
-    high, wide = ceil_to(m, 16), ceil_to(n, 16)
+    high, wide = written_pitch(m), ceil_to(n, 16)
     a = lhs.pitched(ceil_to(m, rows), ceil_to(k, lhs.block))
     b = layout_of(BLayout.ROW, SLayout.COL, 512, ceil_to(k, rhs.block), wide, rhs.kind.itemsize)
     return a, b, layout_of(BLayout.COL, SLayout.ROW, 1024, high, wide, dst.kind.itemsize)

@@ -11,7 +11,7 @@ import numpy as np
 
 from pypto_verified.layouts import BLayout, Pad, SLayout, Space, TensorLayout
 from pypto_verified.simulator.errors import Place, UninitialisedError, UnmodelledError
-from pypto_verified.simulator.fixpipe import compact_pitch, convert_out, scales
+from pypto_verified.simulator.fixpipe import convert_out, read_layout, scales
 from pypto_verified.simulator.layout import ceil_to
 from pypto_verified.simulator.memory import View
 from pypto_verified.simulator.registry import Site, op
@@ -80,7 +80,7 @@ def tstore(site: Site, dst: Tensor, src: Tile, fp: Tile | None, quant: Scalar | 
     if rows == 0 or cols == 0:
         return
     if src.space is Space.ACC:
-        view = src.reads(rows, cols, layout=compact_pitch(site, src))
+        view = src.reads(rows, cols, layout=read_layout(site, src, Space.GM))
         word = None if quant is None else int(quant)
         values = convert_out(site, view.get(), dst.pointer.kind, scales(fp, cols), word, src.name)
     else:

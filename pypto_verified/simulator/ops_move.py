@@ -11,7 +11,7 @@ import numpy as np
 from pypto_verified.layouts import BLayout, Pad, SLayout, Space
 from pypto_verified.simulator.casts import convert
 from pypto_verified.simulator.errors import Place, UnmodelledError
-from pypto_verified.simulator.fixpipe import compact_pitch, convert_out, move_pitch, scales
+from pypto_verified.simulator.fixpipe import convert_out, read_layout, scales
 from pypto_verified.simulator.layout import Layout, ceil_to
 from pypto_verified.simulator.memory import View
 from pypto_verified.simulator.registry import Site, op
@@ -90,7 +90,7 @@ def tmov(site: Site, dst: Tile, src: Tile, fp: Tile | None, quant: Scalar | None
         boxed = dst.type.boxed
         rows = src.type.rows if boxed and dst.space is Space.MAT else src.rows
         shape = (rows, _rounded(dst, src.cols))
-        _from_acc(site, src, dst, move_pitch(site, src, boxed), shape, (0, 0), (0, 0), fp, quant)
+        _from_acc(site, src, dst, read_layout(site, src, dst.space, boxed), shape, (0, 0), (0, 0), fp, quant)
     elif pair == (Space.VEC, Space.MAT) and site.a5:
         _require_kind(dst, src)
         _copy(src.reads(src.rows, src.cols), dst.writes(src.rows, src.cols))
@@ -118,7 +118,7 @@ def textract(
     elif src.space is Space.MAT and dst.space in (Space.BIAS, Space.SCALING):
         _to_table(dst, src, row, col)
     elif src.space is Space.ACC:
-        layout = compact_pitch(site, src) if dst.space is Space.VEC else src.layout
+        layout = read_layout(site, src, dst.space, dst.type.boxed)
         _from_acc(site, src, dst, layout, (dst.rows, ceil_to(dst.cols, dst.block)), (row, col), (0, 0), fp, quant)
     elif src.space is Space.VEC and (dst.space is Space.VEC or (dst.space is Space.MAT and site.a5)):
         _require_kind(dst, src)
@@ -136,7 +136,8 @@ def tinsert(
         raise UnmodelledError(f"tinsert mode {site.enum('tinsertMode')}", Place(dst.name))
     if src.space is Space.ACC:
         rows = src.type.rows if dst.type.boxed else src.rows
-        _from_acc(site, src, dst, src.layout, (rows, _rounded(dst, src.cols)), (0, 0), (row, col), fp, quant)
+        layout = read_layout(site, src, dst.space, dst.type.boxed)
+        _from_acc(site, src, dst, layout, (rows, _rounded(dst, src.cols)), (0, 0), (row, col), fp, quant)
     elif src.space is Space.VEC and (dst.space is Space.VEC or (dst.space is Space.MAT and site.a5)):
         _require_kind(dst, src)
         _copy(src.reads(src.rows, src.cols), dst.writes(src.rows, src.cols, row, col))

@@ -12,7 +12,7 @@ from pypto_verified.layouts import Space
 from pypto_verified.pto.module import AttrValue
 from pypto_verified.pto.types import TileBufType
 from pypto_verified.simulator.errors import Place, UnmodelledError
-from pypto_verified.simulator.fixpipe import compact_pitch
+from pypto_verified.simulator.fixpipe import read_layout
 from pypto_verified.simulator.ops_memory import report_uninitialised
 from pypto_verified.simulator.registry import Site, op
 from pypto_verified.simulator.tile import Pointer, Tensor, Tile, device_layout
@@ -68,7 +68,8 @@ def tpush(site: Site, tile: Tile | Tensor) -> None:
     _require_lone(site)
     if isinstance(tile, Tensor):
         raise UnmodelledError("pushing a slot of global memory", Place(tile.name))
-    layout = compact_pitch(site, tile) if tile.space is Space.ACC else None
+    to = Space.VEC if site.a5 else Space.GM
+    layout = read_layout(site, tile, to) if tile.space is Space.ACC else None
     report_uninitialised(site, tile.reads(tile.rows, tile.cols, layout=layout), tile.name)
 
 

@@ -8,12 +8,26 @@ TExtract.hpp, TInsert.hpp of npu/a2a3 and npu/a5.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import overload
 
 from pypto_verified.index import IntLike
 from pypto_verified.index.cond import CondLike
 from pypto_verified.layouts import Compact, Space
 
 FRACTAL_ROWS = 16
+
+
+@overload
+def whole_fractals(rows: int) -> int: ...
+
+
+@overload
+def whole_fractals(rows: IntLike) -> IntLike: ...
+
+
+def whole_fractals(rows: IntLike) -> IntLike:
+    """`rows` rounded up to whole fractals."""
+    return (rows + FRACTAL_ROWS - 1) // FRACTAL_ROWS * FRACTAL_ROWS
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +59,8 @@ READERS = (
     Reader("pto.tpush_to_aiv", Space.VEC, "a5", "move"),
 )
 
+_BY_WAY = {(row.op, row.dst, row.target): row for row in READERS}
+
 
 @dataclass(frozen=True, slots=True)
 class Accumulator:
@@ -56,14 +72,22 @@ class Accumulator:
     static: bool
 
 
-def whole_fractals(rows: IntLike) -> IntLike:
-    """`rows` rounded up to whole fractals."""
-    return (rows + FRACTAL_ROWS - 1) // FRACTAL_ROWS * FRACTAL_ROWS
+@overload
+def written_pitch(m: int) -> int: ...
+
+
+@overload
+def written_pitch(m: IntLike) -> IntLike: ...
 
 
 def written_pitch(m: IntLike) -> IntLike:
     """The pitch of a product of `m` valid rows: the matrix unit is told extents only, so it writes densely."""
     return whole_fractals(m)
+
+
+def reader(op: str, dst: Space, target: str) -> Reader | None:
+    """The row of an op that moves an accumulator to `dst`, None if the target has no such way."""
+    return _BY_WAY.get((op, dst, target))
 
 
 def dense(reader: Reader, acc: Accumulator, boxed: bool) -> bool:

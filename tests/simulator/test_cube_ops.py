@@ -123,6 +123,25 @@ def test_pitch_of_a_partly_valid_accumulator() -> None:
         product(16, 32, 64, rows=64, compact=1).result("a5", "c", a=a, b=b, c=zeros(16, 64)), expected)
 
 
+@pytest.mark.parametrize(("static", "right"), [(False, 64), (True, 16)])
+def test_an_a5_move_takes_the_pitch_from_the_valid_rows_unless_the_type_has_them(static: bool, right: int) -> None:
+    """16 valid rows in an accumulator of 64, moved to UB: read at 16 rows, as written, when they are given at run time;
+    at the physical 64 when the type says 16, and then only the first 16 columns are where the move looks. Compact is
+    not heeded."""
+    k = product(16, 32, 64, rows=64, compact=1)
+    source = "cc"
+    if static:
+        source, type_ = "still", k.types["cc"].replace("v_row=?, v_col=?", "v_row=16, v_col=64")
+        k.types[source] = type_
+        k.line(f"%{source} = pto.alloc_tile addr = {k.number(0, 'i64')} : {type_}")
+    k.op("tmov", source, k.tile("v", "f32", 16, 64))
+    k.store("v", k.tensor("out", "f32", 16, 64))
+    a, b = numbers(16, 32) + np.float16(10), numbers(32, 64, seed=1) + np.float16(10)
+    got = k.run("a5", a=a, b=b, c=zeros(16, 64), out=zeros(16, 64)).outputs["out"]
+    same = (got == a.astype(np.float64) @ b.astype(np.float64)).all(axis=0)
+    assert same.tolist() == [True] * right + [False] * (64 - right)
+
+
 @BOTH
 def test_bias_is_added_to_each_row(on: str) -> None:
     k = product(16, 16, 16)
