@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pypto_verified.index import Cond, Expr, IntLike, as_expr, const, eq, implies, maximum, minimum, ne
-from pypto_verified.index.cond import FALSE, TRUE, variable
+from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.module import Op
 from verifiers.access.program import Scalar
 from verifiers.access.symbols import SymbolKind, Symbols
@@ -66,7 +66,6 @@ class Scalars:
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
         self.path = TRUE
-        self._conditions = 0
 
     def constant(self, op: Op) -> Scalar:
         value = op.attrs.get("value")
@@ -120,8 +119,7 @@ class Scalars:
 
     def opaque_condition(self, name: str) -> Cond:
         """A condition on data: a Boolean of its own."""
-        self._conditions += 1
-        return variable(f"{self.symbols.fresh_name(name)}?{self._conditions}")
+        return self.symbols.opaque(name)
 
     def _compare(self, op: Op, args: list[Scalar]) -> Scalar:
         predicate = op.attrs.get("predicate")

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from pypto_verified.index import TRUE, Cond, Expr, symbol
+from pypto_verified.index.cond import variable
 from pypto_verified.index.expr import Bound
 
 
@@ -67,6 +68,7 @@ class Symbols:
         self.kinds: dict[str, SymbolKind] = {}
         self.shown: dict[str, Shown] = {}
         self.facts: Cond = TRUE
+        self._since: dict[str, int] = {}
 
     def fresh_name(self, ssa: str) -> str:
         """A name for `%ssa` that no other symbol of the function has."""
@@ -93,6 +95,17 @@ class Symbols:
         name = self.fresh_name(ssa)
         self.shown[name] = Shown(name, expr)
         return name
+
+    def opaque(self, ssa: str) -> Cond:
+        """A new opaque Boolean named after `%ssa`."""
+        made = variable(f"{self.fresh_name(ssa)}?{len(self._since) + 1}")
+        self._since[made.name] = len(self.kinds)
+        return made
+
+    def is_older(self, name: str, than: str) -> bool:
+        """Whether a symbol or opaque Boolean was there before the symbol `than` was made."""
+        order = {n: i for i, n in enumerate(self.kinds)}
+        return self._since.get(name, order.get(name, len(order))) <= order[than] and name != than
 
     def require(self, fact: Cond) -> None:
         """Add a fact that holds wherever its symbols do."""

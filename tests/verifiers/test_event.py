@@ -1,0 +1,178 @@
+"""EVENT: protocols of flags by hand. A flag is 0 or 1; expected verdicts by counting sets and waits of each run."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.report.model import FunctionResult, Verdict
+from tests.verifiers.examples_event import branch, computed, flag, flags, loop
+from tests.verifiers.kernels import check, finding, kernel, verdicts
+
+PROVED, REFUTED, UNKNOWN = {Verdict.PROVED}, Verdict.REFUTED, Verdict.UNKNOWN
+ALL = ("EVENT-SET", "EVENT-WAIT", "EVENT-EXIT")
+
+
+def _events(*body: str, chip: str = "a2a3") -> FunctionResult:
+    return check(flags(*body), chip=chip, families="EVENT")
+
+
+def _clean(result: FunctionResult) -> bool:
+    return all(verdicts(result, rule) == PROVED for rule in ALL)
+
+
+def _ring(primed: int, drained: int) -> FunctionResult:
+    """Two flags in turn, each iteration waits for its own and sets it again; some are set before and taken after."""
+    return _events(
+        *(flag("set", n) for n in range(primed)),
+        loop("M", "%id = arith.remsi %i, %c2 : index", computed("wait", "id"), computed("set", "id")),
+        *(flag("wait", n) for n in range(drained)))
+
+
+def _unprimed(second: str) -> FunctionResult:
+    """The same without priming: the first two iterations do not wait; the flags that ran are taken after."""
+    return _events(
+        loop("M", "%id = arith.remsi %i, %c2 : index", branch("sge, %i, %c2", computed("wait", "id")),
+             computed("set", "id")),
+        branch("sgt, %M, %c0", flag("wait", 0)), branch(second, flag("wait", 1)))
+
+
+def test_two_sets_without_a_wait_between_are_refuted_at_the_second_and_name_the_first() -> None:
+    result = _events(flag("set"), flag("set"), flag("wait"), flag("wait"))
+    found = finding(result, "EVENT-SET")
+    assert found.verdict is REFUTED
+    assert f"line {found.line - 1} set it" in found.message
+
+
+def test_set_and_wait_in_turn_are_fine() -> None:
+    assert _clean(_events(flag("set"), flag("wait"), flag("set"), flag("wait")))
+
+
+def test_the_key_is_source_destination_and_id() -> None:
+    nested = (flag("set", 2, "MTE3 V"), flag("set", 2, "MTE3 MTE2"), flag("wait", 2, "MTE3 MTE2"),
+              flag("wait", 2, "MTE3 V"))
+    assert _clean(_events(*nested))
+
+
+def test_a_wait_after_a_loop_that_may_not_run_hangs_at_no_trips() -> None:
+    result = _events(loop("M", branch("eq, %i, %c0", flag("set"))), flag("wait"))
+    assert dict(finding(result, "EVENT-WAIT").witness) == {"M": 0}
+    assert _clean(_events(loop("c4", branch("eq, %i, %c0", flag("set"))), flag("wait")))
+
+
+def test_a_flag_passed_on_by_a_loop_needs_priming_and_draining() -> None:
+    body = loop("M", flag("wait"), flag("set"))
+    assert _clean(_events(flag("set"), body, flag("wait")))
+    assert dict(finding(_events(body, flag("wait")), "EVENT-WAIT").witness)["i"] == 0
+    assert verdicts(_events(flag("set"), body), "EVENT-EXIT") == {REFUTED}
+
+
+def test_a_condition_around_the_body_has_to_be_around_prime_too_or_around_neither() -> None:
+    guarded = branch("slt, %i, %c2", flag("wait"), flag("set"))
+    inside = _events(loop("c4", flag("set"), guarded), flag("wait"))
+    assert dict(finding(inside, "EVENT-SET").witness) == {"i": 1}
+    assert _clean(_events(flag("set"), loop("c4", guarded), flag("wait")))
+
+
+def test_branches_with_the_same_condition_pair_up() -> None:
+    both = (branch("sgt, %M, %c2", flag("set")), branch("sgt, %M, %c2", flag("wait")))
+    assert _clean(_events(*both))
+    wider = (branch("sgt, %M, %c2", flag("set")), branch("sgt, %M, %c1", flag("wait")))
+    assert Verdict.PROVED not in verdicts(_events(*wider), "EVENT-WAIT")
+
+
+def test_the_complement_of_a_condition_is_recognised() -> None:
+    opposite = (branch("sgt, %M, %c2", flag("set")), branch("sle, %M, %c2", flag("set")), flag("wait"))
+    assert _clean(_events(*opposite))
+
+
+def test_ids_in_turn_hold_as_many_flags_as_were_set_before() -> None:
+    assert _clean(_ring(2, 2))
+    late = finding(_ring(1, 1), "EVENT-WAIT")
+    assert dict(late.witness) == {"M": 2, "i": 1}
+
+
+def test_without_priming_only_the_flags_of_iterations_that_ran_are_taken() -> None:
+    assert _clean(_unprimed("sgt, %M, %c1"))
+    one = _unprimed("sgt, %M, %c0")
+    assert dict(finding(one, "EVENT-WAIT").witness) == {"M": 1}
+
+
+def test_a_loop_that_waits_from_the_second_and_sets_to_the_last_but_one_iteration() -> None:
+    def chain(first: str) -> FunctionResult:
+        return _events(
+            "%last = arith.subi %M, %c1 : index",
+            loop("M", branch(f"sge, %i, %{first}", flag("wait")), branch("slt, %i, %last", flag("set"))))
+
+    assert _clean(chain("c1"))
+    assert dict(finding(chain("c0"), "EVENT-WAIT").witness)["i"] == 0
+    assert dict(finding(chain("c2"), "EVENT-SET").witness) == {"M": 3, "i": 1}
+
+
+def test_inner_loops_are_followed_for_every_trip_count() -> None:
+    inner = loop("M", flag("wait"), flag("set")).replace("%i", "%j")
+    assert _clean(_events(flag("set"), loop("M", inner), flag("wait")))
+    handed = _events(loop("M", flag("set"), inner, flag("wait")))
+    assert _clean(handed)
+    assert REFUTED in verdicts(_events(loop("M", flag("set"), inner)), "EVENT-SET")
+
+
+def test_an_unbalanced_inner_loop_breaks_the_outer_one() -> None:
+    inner = loop("M", branch("eq, %j, %c0", flag("set"))).replace("%i", "%j")
+    result = _events(loop("M", inner, flag("wait")))
+    assert verdicts(result, "EVENT-WAIT") == PROVED, "the outer body runs only where the inner one does"
+    shorter = loop("c2", inner, flag("wait"))
+    assert dict(finding(_events(shorter), "EVENT-WAIT").witness)["M"] == 0
+
+
+def test_sections_are_cores_of_their_own() -> None:
+    def sections(waits: str) -> FunctionResult:
+        return _events("pto.section.cube {", flag("set"), flag("wait"), "}", f"pto.section.{waits} {{", flag("set"),
+                       flag("wait"), "}")
+
+    assert _clean(sections("vector"))
+    apart = _events("pto.section.cube {", flag("set"), "}", "pto.section.vector {", flag("wait"), "}")
+    assert verdicts(apart, "EVENT-WAIT") == verdicts(apart, "EVENT-EXIT") == {REFUTED}
+
+
+def test_recorded_events_are_flags_of_the_pipes_of_their_ops() -> None:
+    def event(what: str, dst: str) -> str:
+        return f"pto.{what}_event[#pto.sync_op_type<TLOAD>, #pto.sync_op_type<{dst}>, <EVENT_ID0>]"
+
+    assert _clean(_events(event("record", "TVEC"), event("wait", "TVEC")))
+    assert _clean(_events(event("record", "TVEC"), flag("wait", 0, "MTE2 V")))
+    assert verdicts(_events(event("record", "TVEC"), event("wait", "TMATMUL")), "EVENT-WAIT") == {REFUTED}
+
+
+def test_an_id_that_the_caller_gives_is_unknown_with_the_condition_that_settles_it() -> None:
+    text = kernel("\n".join((computed("set", "n"), computed("wait", "n"))), "%n: index")
+    result = check(text, families="EVENT")
+    assert _clean(result)
+    assert verdicts(result, "EVENT-ID") == {UNKNOWN}
+    settled = check(text, families="EVENT", assume=("n >= 0", "n < 8"))
+    assert verdicts(settled, "EVENT-ID") == PROVED
+
+
+def test_a_while_loop_that_leaves_a_flag_as_it_found_it_is_followed() -> None:
+    def loop_while(*body: str) -> str:
+        return "\n".join((
+            "%end = scf.while (%n = %c0) : (index) -> index {",
+            "%more = arith.cmpi slt, %n, %M : index", "scf.condition(%more) %n : index", "} do {", "^bb0(%k: index):",
+            *body, "%next = arith.addi %k, %c1 : index", "scf.yield %next : index", "}"))
+
+    assert _clean(_events(loop_while(flag("set"), flag("wait"))))
+    unbalanced = _events(loop_while(flag("set")), flag("wait"))
+    assert verdicts(unbalanced, "EVENT-WAIT") == {UNKNOWN}
+    assert "line" in finding(unbalanced, "EVENT-WAIT").message
+
+
+def test_a_text_without_flags_has_nothing_to_prove() -> None:
+    result = _events(loop("M", "pto.barrier <PIPE_ALL>"))
+    assert not [o for o in result.obligations if o.rule.startswith("EVENT-")]
+
+
+@pytest.mark.parametrize("trips", ["c0", "c1", "c2", "c3", "c4", "c8"])
+def test_a_loop_of_known_length_is_run_through(trips: str) -> None:
+    # Iteration 1 sets the flag, iteration 3 takes it back: it stays set after 2 and 3 trips.
+    body = (branch("eq, %i, %c1", flag("set")), branch("eq, %i, %c3", flag("wait")))
+    left = int(trips[1:]) in (2, 3)
+    assert verdicts(_events(loop(trips, *body)), "EVENT-EXIT") == ({REFUTED} if left else PROVED)

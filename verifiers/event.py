@@ -1,0 +1,266 @@
+"""EVENT: each flag is free when it is set, set when it is waited for, and free in the end, on every path and for every
+trip count. Flags are 0/1 in program order, which no schedule of the pipes may rely on to be otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypeAlias
+
+from pypto_verified.index import Cond, Expr, all_of, const, implies, symbols_of
+from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.targets.model import Pair
+from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step, SymbolKind
+from verifiers.flags import Action, Moment, Trace, actions_of, cores_of
+from verifiers.recurrence import counted
+from verifiers.rule import SAFETY, Rule, always
+from verifiers.sites import Context, Site, op_text
+from verifiers.solver import Ladder
+
+_SOURCE = "PTO-ISA event.hpp: FREE -record-> SET -wait-> FREE"
+
+Key: TypeAlias = tuple[str, Pair, int]
+"""Core, pipes, id."""
+
+
+@dataclass(frozen=True, slots=True)
+class FlagSite(Site):
+    """A flag at one op. `fine`: it is there as it has to be; `fine_at_first`: the same in the first iteration of every
+    loop around; `lines`: of the sets that may have left it; `within`: where that is known; `why`: what stopped the
+    analysis, if anything."""
+
+    pair: Pair
+    id: Expr
+    fine: Cond
+    fine_at_first: Cond
+    lines: tuple[int, ...] = ()
+    within: Cond = TRUE
+    why: str = ""
+
+    @property
+    def flag(self) -> str:
+        return f"{self.pair[0]} -> {self.pair[1]}"
+
+
+@lru_cache(maxsize=1)
+def _traces(program: AccessProgram, ladder: Ladder, ids: int) -> dict[Key, Trace]:
+    """Every flag that the function uses."""
+    found: dict[Key, Trace] = {}
+    everything = actions_of(program)
+    for core, foreign in cores_of(program).items() if everything else ():
+        actions = {i: a for i, a in everything.items() if a.step.op not in foreign}
+        for pair in dict.fromkeys(a.pair for a in actions.values()):
+            for id in range(ids):
+                trace = Trace(program, actions, pair, id, ladder)
+                if trace.actions or trace.at_exit.why:
+                    found[core, pair, id] = trace
+    return found
+
+
+def _all(context: Context) -> dict[Key, Trace]:
+    return _traces(context.program, context.ladder, context.target.event_ids)
+
+
+def _first(c: Cond, step: Step) -> Cond:
+    for loop in step.loops:
+        own = counted(loop)
+        if own is not None:
+            c = own.at(c, 0)
+    return c
+
+
+def _site(
+    context: Context, step: Step, pair: Pair, id: Expr, fine: Cond, traces: list[Trace], label: str
+) -> FlagSite:
+    program = context.program
+    lines = dict.fromkeys(
+        program.location(a.step.op).line for t in traces for a in _latest_first(t, step.index) if a.sets)
+    within, why = _known([t.before[step.index] for t in traces])
+    return FlagSite(
+        context, step.op, step.path, label, pair, id, fine, _first(fine, step), tuple(lines), within, why)
+
+
+def _known(moments: list[Moment]) -> tuple[Cond, str]:
+    return all_of(m.within for m in moments), next((m.why for m in moments if m.why), "")
+
+
+def _trip_names(s: FlagSite) -> frozenset[str]:
+    """Parameters that bounds of loops are computed from: they count iterations."""
+    program = s.context.program
+    names = (n for d in _loops(program.body) for b in (d.lower, d.upper) if b is not None for n in symbols_of(b))
+    return frozenset(n for n in names if program.symbols.kinds.get(n) in (SymbolKind.PARAM, SymbolKind.SIZE))
+
+
+def _loops(node: Node) -> Iterator[Loop]:
+    if isinstance(node, Loop):
+        yield node
+        yield from _loops(node.body)
+    elif isinstance(node, Sequence):
+        for item in node.items:
+            yield from _loops(item)
+    elif isinstance(node, Branch):
+        yield from _loops(node.then)
+        yield from _loops(node.orelse)
+
+
+def _latest_first(trace: Trace, index: int) -> list[Action]:
+    """What happens to a flag, from a place back to the beginning, then from the end."""
+    actions = list(reversed(trace.actions))
+    return [a for a in actions if a.step.index < index] + [a for a in actions if a.step.index >= index]
+
+
+def _uses(sets: bool, context: Context) -> Iterator[FlagSite]:
+    """One site for each set, or for each wait."""
+    traces = _all(context)
+    by_step: dict[int, list[tuple[Trace, Action]]] = {}
+    for trace in traces.values():
+        for action in trace.actions:
+            if action.sets is sets:
+                by_step.setdefault(action.step.index, []).append((trace, action))
+    for _, uses in sorted(by_step.items()):
+        action = uses[0][1]
+        fine: list[Cond] = []
+        for trace, _ in uses:
+            occupied = trace.before[action.step.index].occupied
+            fine.append(implies(action.on(trace.id), ~occupied if sets else occupied))
+            if sets and context.strict:
+                fine += _same_source(traces, trace, action)
+        id = action.id if action.id is not None else const(0)
+        label = f"{op_text(action.step.op)} {action.pair[0]}>{action.pair[1]} {id!r}"
+        yield _site(context, action.step, action.pair, id, all_of(fine), [t for t, _ in uses], label)
+
+
+def _same_source(traces: dict[Key, Trace], own: Trace, action: Action) -> list[Cond]:
+    """The stricter reading of EVENT-KEY: flags of one source pipe and id are one."""
+    others = (
+        t for t in traces.values() if t.id == own.id and t.pair[0] == own.pair[0] and t.pair[1] != own.pair[1])
+    return [implies(action.on(own.id), ~t.before[action.step.index].occupied) for t in others]
+
+
+def _set_before(s: FlagSite) -> str:
+    here = s.context.program.location(s.op).line
+    places = [f"line {n}" for n in s.lines if n != here]
+    return places[0] if places else "an earlier iteration"
+
+
+EVENT_SET: Rule[FlagSite] = Rule(
+    id="EVENT-SET", kind=SAFETY, observable=False, requires=("EV-03", "VF-01"), source=_SOURCE,
+    claim="a flag that is set is free: what it told before has been waited for",
+    sites=lambda c: _uses(True, c), applies=always, assumptions=("EVENT-KEY",),
+    given=lambda s: s.within, undecided=lambda s: s.why, chosen=_trip_names,
+    goal=lambda s: s.fine,
+    explain=lambda s, w: (
+        f"{op_text(s.op)} sets flag {s.flag} id {w(s.id)}, which is still set: {_set_before(s)} set it and nothing "
+        "waited for it since"),
+    help=lambda s: "wait for the flag before it is set again, or take another id in turn",
+    mutant=lambda s: s.fine_at_first,
+)
+
+
+def _never_set(s: FlagSite) -> str:
+    if not s.lines:
+        return "nothing ever sets it"
+    places = ", ".join(f"line {n}" for n in sorted(s.lines))
+    return f"it is free there: what {places} set has been waited for already, or is not reached"
+
+
+EVENT_WAIT: Rule[FlagSite] = Rule(
+    id="EVENT-WAIT", kind=SAFETY, observable=False, requires=("EV-03", "VF-01"), source=_SOURCE,
+    claim="a flag that is waited for has been set: no wait hangs",
+    sites=lambda c: _uses(False, c), applies=always, assumptions=("EVENT-KEY",),
+    given=lambda s: s.within, undecided=lambda s: s.why, chosen=_trip_names,
+    goal=lambda s: s.fine,
+    explain=lambda s, w: f"{op_text(s.op)} waits for flag {s.flag} id {w(s.id)}: {_never_set(s)}",
+    help=lambda s: "set the flag on every path before the wait (before the loop, if the loop waits first), or drop the "
+                   "wait",
+    mutant=lambda s: s.fine_at_first,
+)
+
+
+def _ends(context: Context) -> Iterator[FlagSite]:
+    """At the last set: one site for each flag of a pair whose ids are constant, one for all flags of another pair."""
+    groups: dict[tuple[str, Pair, int], list[Trace]] = {}
+    for (core, pair, id), trace in _all(context).items():
+        if any(a.sets for a in trace.actions):
+            fixed = all(a.id is not None and a.id.value is not None for a in trace.actions)
+            groups.setdefault((core, pair, id if fixed else -1), []).append(trace)
+    for (_, pair, id), traces in groups.items():
+        step = max((a.step for t in traces for a in t.actions if a.sets), key=lambda s: s.index)
+        free = all_of(~t.at_exit.occupied for t in traces)
+        within, why = _known([t.at_exit for t in traces])
+        which = str(id) if id >= 0 else "any"
+        yield FlagSite(
+            context, step.op, TRUE, f"exit {pair[0]}>{pair[1]} {which}", pair, const(id), free,
+            TRUE if step.loops else free, (), within, why)
+
+
+def _some_id(s: FlagSite) -> str:
+    return f"flag {s.flag} id {s.id!r}" if s.id.value != -1 else f"some flag {s.flag}"
+
+
+EVENT_EXIT: Rule[FlagSite] = Rule(
+    id="EVENT-EXIT", kind=SAFETY, observable=False, requires=("EV-03", "VF-01"), source=_SOURCE,
+    claim="every flag is free when the function ends",
+    sites=_ends, applies=always, assumptions=("EVENT-KEY",),
+    given=lambda s: s.within, undecided=lambda s: s.why, chosen=_trip_names,
+    goal=lambda s: s.fine,
+    explain=lambda s, w: (
+        f"{_some_id(s)}, set here, is still set when the function ends: the next kernel's first wait passes too early, "
+        "or its set is lost"),
+    help=lambda s: "wait for the flag after the last set",
+    mutant=lambda s: s.fine_at_first,
+)
+
+
+def _computed(context: Context) -> Iterator[FlagSite]:
+    """Sets and waits whose id is computed."""
+    for action in actions_of(context.program).values():
+        if action.id is not None and "event_id" in action.step.op.args:
+            fine = all_of((action.id >= 0, action.id < context.target.event_ids))
+            label = f"{op_text(action.step.op)} {action.pair[0]}>{action.pair[1]} {action.id!r}"
+            yield FlagSite(
+                context, action.step.op, action.step.path, label, action.pair, action.id, fine,
+                _first(fine, action.step))
+
+
+EVENT_ID: Rule[FlagSite] = Rule(
+    id="EVENT-ID", kind=SAFETY, observable=False, requires=("EV-03",), source="PTO-ISA EVENT_ID_MAX",
+    claim="a computed id is one that the pipe pair has",
+    sites=_computed, applies=always, assumptions=("EVENT-KEY",), chosen=_trip_names,
+    goal=lambda s: s.fine,
+    explain=lambda s, w: (
+        f"{op_text(s.op)} {s.flag}: id {w.show(s.id)} is not one of 0 to {s.context.target.event_ids - 1}"),
+    help=lambda s: f"take it modulo the number of ids in use: ({s.id!r}) % {s.context.target.event_ids}",
+    mutant=lambda s: s.fine_at_first,
+)
+
+
+def _library(context: Context) -> Iterator[FlagSite]:
+    """Library ops that set and wait flags on their own, at each such flag that the function uses too."""
+    traces = _all(context)
+    for step in context.program.steps if traces else ():
+        for row in context.target.reserved_events:
+            if op_text(step.op) not in row.ops:
+                continue
+            for (_, pair, id), trace in traces.items():
+                if (pair, id) == (row.pair, row.event) and step.index in trace.before:
+                    fine = FALSE if context.strict else ~trace.before[step.index].occupied
+                    label = f"{op_text(step.op)} {pair[0]}>{pair[1]} {id}"
+                    yield _site(context, step, pair, const(id), fine, [trace], label)
+
+
+EVENT_LIBRARY: Rule[FlagSite] = Rule(
+    id="EVENT-LIBRARY", kind=SAFETY, observable=False, requires=("EV-03",), source="PTO-ISA npu/*/T*.hpp",
+    claim="a flag that a library op sets and waits for inside is free while the op runs",
+    sites=_library, applies=always, assumptions=("EVENT-KEY", "RESERVED-IDS"),
+    given=lambda s: s.within, undecided=lambda s: s.why, chosen=_trip_names,
+    goal=lambda s: s.fine,
+    explain=lambda s, w: (
+        f"{op_text(s.op)} sets and waits for flag {s.flag} id {w(s.id)} inside, and {_set_before(s)} has set it"),
+    help=lambda s: "use another id for this pair of pipes",
+    mutant=lambda s: s.fine_at_first,
+)
+
+
+RULES = (EVENT_SET, EVENT_WAIT, EVENT_EXIT, EVENT_ID, EVENT_LIBRARY)

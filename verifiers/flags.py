@@ -1,0 +1,217 @@
+"""Where a flag is set: its 0/1 state before each op, for every path and trip count.
+
+A flag is one bit of a core, named by (source pipe, destination pipe, id). Ops count in program order: a set makes it 1,
+a wait makes it 0. After an op that fails, the state goes on as if it had not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pypto_verified.index import Cond, Expr, const, eq
+from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.pto.module import EnumAttr, Op
+from pypto_verified.pto.walk import walk_ops
+from pypto_verified.targets.events import pipe_of
+from pypto_verified.targets.model import Pair
+from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step
+from verifiers.recurrence import IDLE, UNSOLVED, Solution, Solver, Transfer, choice, trips
+from verifiers.solver import Ladder
+
+_SETS = frozenset({"pto.set_flag", "pto.set_flag_dyn", "pto.record_event"})
+_WAITS = frozenset({"pto.wait_flag", "pto.wait_flag_dyn", "pto.wait_event"})
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Action:
+    """A set or a wait. `id` is None where the text computes it in a way that is not expressed."""
+
+    step: Step
+    sets: bool
+    pair: Pair
+    id: Expr | None
+
+    def on(self, id: int) -> Cond:
+        """When the action is about the flag of that id."""
+        return eq(self.id, id) if self.id is not None else FALSE
+
+
+def action_of(step: Step) -> Action | None:
+    """The set or wait that a step is; None for other ops and for pipes that no flag connects."""
+    op = step.op
+    if op.name not in _SETS | _WAITS:
+        return None
+    ends = (("src_op", "dst_op") if "src_op" in op.attrs else ("src_pipe", "dst_pipe"))
+    pipes = tuple(pipe_of(a.member) for a in (op.attrs.get(e) for e in ends) if isinstance(a, EnumAttr))
+    if len(pipes) != 2 or "" in pipes:
+        return None
+    return Action(step, op.name in _SETS, (pipes[0], pipes[1]), _id(step))
+
+
+def _id(step: Step) -> Expr | None:
+    given = step.op.attrs.get("event_id")
+    if isinstance(given, EnumAttr):
+        return const(int(given.member.removeprefix("EVENT_ID")))
+    operands = step.operands.get("event_id", ())
+    found = operands[0] if operands else None
+    return found if isinstance(found, Expr) else None
+
+
+def actions_of(program: AccessProgram) -> dict[int, Action]:
+    """The sets and waits of a function, by step."""
+    found = {step.index: action_of(step) for step in program.steps}
+    return {i: a for i, a in found.items() if a is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A flag at one place of the program. `occupied`: when it is set there, as far as `within` holds; `why` says what
+    stopped the analysis before that place, '' if nothing did."""
+
+    occupied: Cond
+    within: Cond = TRUE
+    why: str = ""
+
+
+class Trace:
+    """One flag along the whole function, as one core sees it."""
+
+    def __init__(
+        self, program: AccessProgram, actions: dict[int, Action], pair: Pair, id: int, ladder: Ladder
+    ) -> None:
+        self.pair = pair
+        self.id = id
+        self.before: dict[int, Moment] = {}
+        self._own = {i: a for i, a in actions.items() if a.pair == pair and a.on(id) is not FALSE}
+        self._solver = Solver(program.symbols, ladder)
+        self._why = _not_followed(program, actions, pair)
+        self._within = FALSE if self._why else TRUE
+        end = self._run(program.body, FALSE)
+        self.at_exit = Moment(end, self._within, self._why)
+
+    @property
+    def actions(self) -> list[Action]:
+        """What happens to the flag, in program order."""
+        return list(self._own.values())
+
+    def _run(self, node: Node, before: Cond) -> Cond:
+        """The state after `node`; notes the state before each step in it."""
+        if isinstance(node, Step):
+            self.before[node.index] = Moment(before, self._within, self._why)
+            return self._step(node)(before)
+        if isinstance(node, Sequence):
+            for item in node.items:
+                before = self._run(item, before)
+            return before
+        if isinstance(node, Branch):
+            then, orelse = self._run(node.then, before), self._run(node.orelse, before)
+            return choice(node.cond, Transfer(FALSE, then), Transfer(FALSE, orelse)).gain
+        return self._loop(node, before)
+
+    def _loop(self, loop: Loop, before: Cond) -> Cond:
+        if loop.inside is FALSE:
+            self._run(loop.body, before)
+            return before
+        solution, outer = self._solution(loop, before), self._within
+        if solution.known is not None:
+            self._why = self._why or f"the loop at line {loop.op.line} has no pattern that is recognised"
+        now = loop.counter if loop.counter is not None else const(0)
+        self._within = outer & solution.within(now)
+        self._run(loop.body, solution.form(now))
+        count = trips(loop)
+        after = count if count is not None else const(0)
+        self._within = outer & solution.within(after)
+        return solution.form(after)
+
+    def _solution(self, loop: Loop, before: Cond) -> Solution:
+        body = self._transfer(loop.body)
+        if body is None or self._acts_at_exit(loop):
+            return UNSOLVED
+        return self._solver.solve(loop, body, before)
+
+    def _step(self, step: Step) -> Transfer:
+        action = self._own.get(step.index)
+        if action is None:
+            return IDLE
+        when = action.on(self.id)
+        return Transfer(TRUE, when) if action.sets else Transfer(~when, FALSE)
+
+    def _transfer(self, node: Node) -> Transfer | None:
+        """What a node does to the flag, whatever its state; None if that is not known."""
+        if isinstance(node, Step):
+            return self._step(node)
+        if isinstance(node, Sequence):
+            done: Transfer | None = IDLE
+            for item in node.items:
+                after = self._transfer(item)
+                if done is None or after is None:
+                    return None
+                done = done.then(after)
+            return done
+        if isinstance(node, Branch):
+            a, b = self._transfer(node.then), self._transfer(node.orelse)
+            return choice(node.cond, a, b) if a is not None and b is not None else None
+        return self._whole_loop(node)
+
+    def _whole_loop(self, loop: Loop) -> Transfer | None:
+        body = self._transfer(loop.body)
+        if body is None or self._acts_at_exit(loop):
+            return None
+        if loop.inside is FALSE or body.idle:
+            return IDLE
+        ends: list[Cond] = []
+        for start in (TRUE, FALSE):
+            solution, count = self._solver.solve(loop, body, start), trips(loop)
+            if solution.known is not None:
+                return None
+            ends.append(solution.form(count if count is not None else 0))
+        return Transfer(ends[0], ends[1])
+
+    def _acts_at_exit(self, loop: Loop) -> bool:
+        """Whether the flag is used where a while loop computes its condition: that runs once more than the body."""
+        return any(
+            s.index in self._own and loop not in s.loops for s in _steps(loop.body)) if loop.var is None else False
+
+
+def _not_followed(program: AccessProgram, actions: dict[int, Action], pair: Pair) -> str:
+    """Why the flags of a pair can't be followed at all."""
+    for action in actions.values():
+        if action.pair == pair and action.id is None:
+            return f"the id at line {action.step.op.line} is not expressed"
+    called = next((s.op for s in program.steps if s.op.name == "func.call"), None)
+    return f"the function called at line {called.line} may use flags" if called is not None else ""
+
+
+def _steps(node: Node) -> Iterator[Step]:
+    if isinstance(node, Step):
+        yield node
+    elif isinstance(node, Sequence):
+        for item in node.items:
+            yield from _steps(item)
+    elif isinstance(node, Branch):
+        yield from _steps(node.then)
+        yield from _steps(node.orelse)
+    else:
+        yield from _steps(node.body)
+
+
+def cores_of(program: AccessProgram) -> dict[str, frozenset[Op]]:
+    """The cores a function runs on, by name: the ops that are not theirs because they stand in another core's section.
+    One nameless core where there are no sections."""
+    sections: dict[str, set[Op]] = {}
+    for op in walk_ops(program.func):
+        if op.name.startswith("pto.section."):
+            own = sections.setdefault(op.name.removeprefix("pto.section."), set())
+            own.update(_inside(op))
+    if not sections:
+        return {"": frozenset()}
+    return {
+        name: frozenset(op for other, ops in sections.items() if other != name for op in ops) for name in sections}
+
+
+def _inside(op: Op) -> Iterator[Op]:
+    for region in op.regions:
+        for inner in region.ops:
+            yield inner
+            yield from _inside(inner)
