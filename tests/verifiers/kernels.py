@@ -7,7 +7,7 @@ from pypto_verified.report.model import Finding, FunctionResult, Obligation, Ver
 from pypto_verified.targets import target
 from verifiers import Options, verify
 
-CONSTANTS = (0, 1, 2, 3, 4, 5, 8, 16, 17, 32, 64, 100, 128, 512)
+CONSTANTS = (0, 1, 2, 3, 4, 8, 16, 17, 32, 64, 100, 128, 512)
 ADDRESSES = (0, 16, 32, 2048, 4096, 8192, 16384, 32768, 65536, 188416, 1 << 20)
 
 
