@@ -44,10 +44,12 @@ def show(report: Report, checkout: Path) -> None:
     """Print the tables."""
     files = Counter(f.verdict.value for f in report.files)
     obligations = [o for f in report.files for function in f.functions for o in function.obligations]
-    counts = Counter(o.verdict.value for o in obligations)
     print(f"files: {len(report.files)}; {dict(files.most_common())}")
-    print(f"obligations: {len(obligations)}; {dict(counts.most_common())}; "
-          f"UNKNOWN {100 * counts['UNKNOWN'] / max(1, len(obligations)):.2f} %")
+    for kind in Kind:
+        counts = Counter(o.verdict.value for o in obligations if o.kind is kind)
+        total = max(1, sum(counts.values()))
+        print(f"{kind.value} obligations: {total}; {dict(counts.most_common())}; "
+              f"UNKNOWN {100 * counts['UNKNOWN'] / total:.2f} %")
     reasons: Counter[str] = Counter()
     refuted: dict[tuple[str, str], list[str]] = {}
     replays: Counter[str] = Counter()

@@ -9,6 +9,7 @@ from pypto_verified.pto.module import AttrValue, Block, Func, Module, Op, Symbol
 
 INITS = ("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe")
 BUFFERS = ("pto.reserve_buffer", "pto.import_reserved_buffer")
+_SETTERS = ("pto.set_quant_scalar", "pto.set_quant_vector")
 _POINTERS = ("pto.inttoptr",)
 """Ops whose results' users rules ask about."""
 _SECTIONS = {"pto.section.cube": "cube", "pto.section.vector": "vector"}
@@ -46,12 +47,18 @@ class Context:
         self.pipe_ends: dict[str, list[Op]] = {}
         self.users: dict[Value, list[Op]] = {}
         self.homes: dict[Op, Func] = {}
+        self._settings: set[tuple[Block, str, int]] = set()
+        self._set_before: dict[Op, set[str]] = {}
         self._by_name = {func.name: func for func in module.funcs}
         for func in module.funcs:
             self.funcs[func] = FuncFacts()
             if func.body is not None:
-                for op, section in _with_section(func.body):
+                for op, section, block in _with_section(func.body):
                     self._gather(func, op, section)
+                    if op.name in _SETTERS:
+                        self._settings.add((block, op.name, pipe_id(op)))
+                    elif op.name == "pto.tpush_to_aiv":
+                        self._set_before[op] = {n for n in _SETTERS if (block, n, pipe_id(op)) in self._settings}
 
     def _gather(self, func: Func, op: Op, section: str) -> None:
         for result in op.results:
@@ -98,6 +105,10 @@ class Context:
                 waiting += self.funcs[func].calls
         return False
 
+    def is_set(self, push: Op, setter: str) -> bool:
+        """Whether the op `setter` stands in front of a push, in its block and for its pipe."""
+        return setter in self._set_before.get(push, ())
+
     def buffer_names(self, init: Op) -> set[str]:
         """Names of the buffers that an end of a pipe reserves or imports."""
         makers = (self.producers.get(value) for value in init.operands())
@@ -110,16 +121,16 @@ class Context:
         return func is not None and self.funcs[func].buffers["pto.reserve_buffer", name, None] > 0
 
 
-def _with_section(body: Block) -> Iterator[tuple[Op, str]]:
-    """Every op with the kind of the innermost section around it, '' outside of sections."""
-    stack = [(iter(block.ops), "") for block in reversed((body, *body.followers))]
+def _with_section(body: Block) -> Iterator[tuple[Op, str, Block]]:
+    """Every op with the kind of the innermost section around it, '' outside of sections, and its block."""
+    stack = [(iter(block.ops), "", block) for block in reversed((body, *body.followers))]
     while stack:
-        ops, section = stack[-1]
+        ops, section, home = stack[-1]
         op = next(ops, None)
         if op is None:
             stack.pop()
             continue
-        yield op, section
+        yield op, section, home
         inner = _SECTIONS.get(op.name, section)
-        stack += [(iter(block.ops), inner)
+        stack += [(iter(block.ops), inner, block)
                   for region in reversed(op.regions) for block in reversed((region, *region.followers))]

@@ -9,7 +9,7 @@ from pypto_verified.pto.legality import Legal, Site
 from pypto_verified.pto.legality_context import BUFFERS, INITS, pipe_id
 from pypto_verified.pto.legality_fifo import pipe_init, pipe_peers
 from pypto_verified.pto.legality_words import A3, A5
-from pypto_verified.pto.module import Block, EnumAttr, Op
+from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.pto.types import TileBufType
 
 _INITS = " ".join(INITS)
@@ -106,17 +106,6 @@ def _mismatch(s: Site) -> str:
     return ""
 
 
-def _before(s: Site) -> list[Op]:
-    """The ops in front of this one in its block."""
-    waiting: list[Block] = [s.func.body] if s.func.body is not None else []
-    while waiting:
-        block = waiting.pop()
-        if s.op in block.ops:
-            return block.ops[: block.ops.index(s.op)]
-        waiting += [*block.followers, *(region for op in block.ops for region in op.regions)]
-    return []
-
-
 def _setter(s: Site) -> str:
     """The op that sets the parameters of the pipe's quantisation, '' if it needs none."""
     found = _QUANTS.get(_quant(pipe_init(s)))
@@ -155,7 +144,7 @@ ROWS: tuple[Legal, ...] = (
           holds=lambda s: s.int("split") == 0, found=lambda s: f"split is {s.int('split')}"),
     Legal("FIX-QUANT", "pto.tpush_to_aiv", "", "the quantisation's parameters are set before the push, in its block",
           when=lambda s: bool(_setter(s)),
-          holds=lambda s: any(op.name == _setter(s) and pipe_id(op) == pipe_id(s.op) for op in _before(s)),
+          holds=lambda s: s.context.is_set(s.op, _setter(s)),
           found=lambda s: f"no {_setter(s)} with id {pipe_id(s.op)} is in front of it"),
     Legal("FIX-TARGET", _INITS, "", "conversions of i32 into bf16 and of f32 into 8-bit floats are a5's", targets=A3,
           when=_fixed, holds=lambda s: _quant(s.op) not in _ON_A5, found=lambda s: f"it is {_quant(s.op)}"),
