@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pypto_verified.layouts import BLayout, SLayout
 from pypto_verified.simulator.errors import GlobalBoundsError, LocalBoundsError, Place, ShapeError, UnmodelledError
 from pypto_verified.simulator.ops_memory import report_uninitialised
 from pypto_verified.simulator.registry import Site, op
@@ -18,6 +19,9 @@ _PATTERNS: dict[str, tuple[int, tuple[int, ...]]] = {
     "P1000": (4, (3,)), "P1111": (1, (0,)),
 }
 """Pattern -> (period, positions kept)."""
+
+
+_BLOCK_BYTES = 32
 
 
 def _kept(site: Site, count: int) -> Array:
@@ -78,6 +82,35 @@ def _gather_mask(site: Site, dst: Tile, src: Tile) -> None:
     out.put(np.ascontiguousarray(values).view(dst.kind).reshape(out.shape))
     if bad is not None:
         bad = (bad[:, kept] if columns else bad[kept]).reshape(out.shape)
+    out.mark(bad)
+
+
+@op("tgatherb", "dst src offsets")
+def tgatherb(site: Site, dst: Tile, src: Tile, offsets: Tile) -> None:
+    """Each u32 byte offset, counted from src's address, fetches 32 bytes; they lie side by side in dst's rows."""
+    if src.type.blayout is not BLayout.ROW or src.type.slayout is not SLayout.NONE:
+        raise UnmodelledError("tgatherb from a tile that is not row-major", Place(src.name))
+    rows, blocks = dst.rows, -(-dst.cols // dst.block)
+    whole, view = src.reads(src.type.rows, src.type.cols), offsets.reads(rows, blocks)
+    content = np.ascontiguousarray(whole.get()).reshape(-1).view(np.uint8)
+    unset, lost = whole.bad(), view.bad()
+    starts = view.get().astype(np.int64) if lost is None else np.where(lost, 0, view.get().astype(np.int64))
+    outside = (starts < 0) | (starts + _BLOCK_BYTES > content.size)
+    if outside.any():
+        r, c = (int(i) for i in np.argwhere(outside)[0])
+        raise LocalBoundsError(
+            f"byte offset {int(starts[r, c])} into a tile of {content.size} bytes",
+            Place(offsets.name, (r, c), view.address(r, c)), "keep offset + 32 within the tile",
+        )
+    places = (starts[:, :, None] + np.arange(_BLOCK_BYTES)).reshape(rows, -1)
+    values = np.ascontiguousarray(content[places]).view(dst.kind)[:, : dst.cols]
+    bad = None if lost is None else np.repeat(lost, dst.block, axis=1)[:, : dst.cols]
+    if unset is not None:
+        of_bytes = np.repeat(unset.reshape(-1), src.kind.itemsize)[places]
+        spoilt = of_bytes.reshape(rows, -1, dst.kind.itemsize).any(axis=2)[:, : dst.cols]
+        bad = spoilt if bad is None else bad | spoilt
+    out = dst.writes(rows, dst.cols)
+    out.put(values)
     out.mark(bad)
 
 

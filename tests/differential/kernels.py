@@ -114,6 +114,90 @@ BODIES: dict[str, tuple[str, str]] = {
     c = pl.matmul(pl.move(am, target_memory=pl.Mem.Left), pl.move(bm, target_memory=pl.Mem.Right))
     return pl.store(c, [0, 0], out)
 """),
+    "more rows": (_PAIR, _chain(
+        "pl.row_max(x, t)", "pl.tile.row_prod(y, t)", "pl.tile.row_expand(x, z0)", "pl.tile.row_expand_max(y, z1)",
+        "pl.tile.row_expand_min(x, z0)", "pl.tile.row_expand_div(pl.add(z2, z3), pl.add(pl.abs(z0), 1.0))",
+        "pl.tile.row_expand_expdif(z4, z0)", "pl.add(z5, z6)", scratch="FP32")),
+    "more columns": (_PAIR, _chain(
+        "pl.tile.col_max(x)", "pl.tile.col_prod(y)", "pl.tile.col_expand(x, z0)", "pl.tile.col_expand_max(y, z1)",
+        "pl.tile.col_expand_min(x, z0)", "pl.tile.col_expand_div(pl.add(z2, z3), pl.add(pl.abs(z0), 1.0))",
+        "pl.tile.col_expand_expdif(z4, z0)", "pl.add(z5, z6)")),
+    "column positions": (
+        _tensors("a FP32 16x64", "b FP32 16x64", "out INT32 1x64"),
+        _chain("pl.tile.col_argmax(x, t)", "pl.tile.col_argmin(y, t)", "pl.add(z0, z1)", scratch="FP32")),
+    "remainders": (_INTEGERS, _chain("pl.tile.rem(x, y, t)", "pl.tile.rems(x, 5, t)", "pl.tile.fmod(x, y)",
+                                     "pl.tile.fmods(y, 3)", "pl.add(pl.add(z0, z1), pl.add(z2, z3))", scratch="INT32")),
+    "bits and scalars": (_SHORTS, _chain("pl.tile.ands(x, 6)", "pl.tile.ors(y, 9)", "pl.tile.xors(z0, 5, t)",
+                                         "pl.add(z1, z2)", scratch="INT16")),
+    "shifts by tiles": (_INTEGERS, _chain("pl.tile.shl(x, y)", "pl.tile.shr(z0, y)", "pl.add(z0, z1)")),
+    "carries": (_PAIR, _chain("pl.tile.addc(x, y, x)", "pl.tile.subc(z0, y, x)", "pl.tile.addsc(z1, 1.5, y)",
+                              "pl.tile.subsc(z2, 0.5, x)")),
+    "slopes": (_PAIR, """
+    x = pl.load(a, [0, 0], [16, 64])
+    y = pl.load(b, [0, 0], [16, 64])
+    t: pl.Tile[[16, 64], pl.UINT8] = pl.tile.create([16, 64], dtype=pl.UINT8)
+    return pl.store(pl.tile.prelu(x, y, t), [0, 0], out)
+"""),
+    "more partial": (_PAIR, """
+    x = pl.load(a, [0, 0], [16, 64])
+    y = pl.load(b, [0, 0], [16, 64], valid_shape=[7, 64])
+    z = pl.tile.part_max(pl.tile.part_mul(x, y), y)
+    return pl.store(pl.tile.part_min(z, y), [0, 0], out)
+"""),
+    "narrowed": (_PAIR, """
+    x = pl.add(pl.load(a, [0, 0], [16, 64]), 1.0)
+    y = pl.tile.fillpad_inplace(pl.set_validshape(x, 9, 33), pad_value=pl.PadValue.min)
+    return pl.store(pl.add(y, pl.load(b, [0, 0], [16, 64])), [0, 0], out)
+"""),
+    "wider": (_tensors("a FP32 8x32", "b FP32 16x32", "out FP32 16x64", "out2 FP32 16x64"), """
+    x = pl.load(a, [0, 0], [8, 32])
+    y = pl.load(b, [0, 0], [16, 32])
+    out = pl.store(pl.fillpad_expand(x, [16, 64], pad_value=pl.PadValue.zero), [0, 0], out)
+    out2 = pl.store(pl.concat(y, pl.mul(y, 2.0)), [0, 0], out2)
+    return out, out2
+"""),
+    "blocks": (_tensors("a FP32 8x64", "idx UINT32 8x8", "out FP32 8x64", "out2 FP32 8x128"), """
+    x = pl.load(a, [0, 0], [8, 64])
+    i = pl.load(idx, [0, 0], [8, 8])
+    out = pl.store(pl.tile.gatherb(x, i), [0, 0], out)
+    base: pl.Tile[[8, 128], pl.FP32] = pl.tile.full([8, 128], dtype=pl.FP32, value=1.0)
+    out2 = pl.store(pl.tile.scatter_mask(base, x, mask_pattern=pl.tile.MaskPattern.P1010), [0, 0], out2)
+    return out, out2
+"""),
+    "launch": (_PAIR, _LOAD + """
+    n = pl.tile.get_block_idx() * 100 + pl.tile.get_block_num() * 10 + pl.tile.get_subblock_idx()
+    pl.tile.write(x, [0, 0], pl.tile.read(y, [pl.min(n, 15), 1]))
+    return pl.store(x, [0, 0], out)
+"""),
+    "global scalar": (_PAIR, _LOAD + """
+    out = pl.store(pl.add(x, y), [0, 0], out)
+    pl.write(out, [2, 3], pl.read(a, [1, 1]))
+    return out
+"""),
+    "bias": (_tensors("a FP16 32x48", "b FP16 48x32", "bias FP32 1x32", "out FP32 32x32"), """
+    am = pl.load(a, [0, 0], [32, 48], target_memory=pl.Mem.Mat)
+    bm = pl.load(b, [0, 0], [48, 32], target_memory=pl.Mem.Mat)
+    sm = pl.load(bias, [0, 0], [1, 32], target_memory=pl.Mem.Mat)
+    al = pl.tile.extract(am, 0, 0, [32, 48], target_memory=pl.Mem.Left)
+    br = pl.move(bm, target_memory=pl.Mem.Right)
+    c = pl.matmul_bias(al, br, pl.move(sm, target_memory=pl.Mem.Bias))
+    return pl.store(c, [0, 0], out)
+"""),
+    "one row": (_tensors("a FP16 1x64", "b FP16 64x32", "bias FP32 1x32", "out FP32 1x32", "out2 FP32 1x32"), """
+    al = pl.move(pl.load(a, [0, 0], [1, 64], target_memory=pl.Mem.Mat), target_memory=pl.Mem.Left)
+    br = pl.move(pl.load(b, [0, 0], [64, 32], target_memory=pl.Mem.Mat), target_memory=pl.Mem.Right)
+    sb = pl.move(pl.load(bias, [0, 0], [1, 32], target_memory=pl.Mem.Mat), target_memory=pl.Mem.Bias)
+    out = pl.store(pl.gemv_acc(pl.gemv(al, br), al, br), [0, 0], out)
+    out2 = pl.store(pl.gemv_bias(al, br, sb), [0, 0], out2)
+    return out, out2
+"""),
+    "transposed product": (_tensors("a FP16 32x48", "b FP16 32x48", "out FP32 32x32"), """
+    am = pl.load(a, [0, 0], [32, 48], target_memory=pl.Mem.Mat)
+    bm = pl.load(b, [0, 0], [32, 48], target_memory=pl.Mem.Mat)
+    br = pl.move(pl.tile.transpose_view(bm), target_memory=pl.Mem.Right)
+    c = pl.matmul(pl.move(am, target_memory=pl.Mem.Left), br)
+    return pl.store(c, [0, 0], out)
+"""),
     "swap": (_PAIR.replace("out:", "n: pl.Scalar[pl.INDEX],\nout:"), _LOAD + """
     for i, (p, q) in pl.range(n, init_values=(x, y)):
         s = pl.add(p, q)

@@ -11,7 +11,7 @@ import pytest
 
 from pypto_verified.compiler import compile_function
 from pypto_verified.differential import SIMULATOR, compare
-from pypto_verified.interpreter import Tile
+from pypto_verified.interpreter import Tensor, Tile
 from pypto_verified.interpreter.meaning import MEANINGS, Site, Value
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator import registry
@@ -55,7 +55,8 @@ def _wrong(right: Callable[[Site], Value]) -> Callable[[Site], Value]:
             return _off_by_one(value)
         if isinstance(value, int | float):
             return value + 1
-        site.tensor(2).data.reshape(-1)[0] += 1
+        tensor = next(a for a in site.args if isinstance(a, Tensor))
+        tensor.data.reshape(-1)[0] += 1
         return value
 
     return apply

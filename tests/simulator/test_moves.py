@@ -232,3 +232,20 @@ def test_a_gather_by_mask_moves_bits(on: str) -> None:
     values = np.asarray([[0, 1, 0, 2] * 4], np.float32)
     got = k.result(on, "out", a=values, out=zeros(1, 8, np.uint32))
     assert got[0, :2].tolist() == [0x3F800000, 0x40000000]
+
+
+@BOTH
+def test_a_gather_of_blocks_takes_32_bytes_at_each_offset(on: str) -> None:
+    # Eight f32 are 32 bytes: offset 96 is elements 24..31, offset 4 elements 1..8.
+    k = Kernel()
+    a, i, out = k.tensor("a", "f32", 2, 16), k.tensor("i", "ui32", 1, 8), k.tensor("out", "f32", 1, 64)
+    x, n, y = k.tile("x", "f32", 2, 16), k.tile("n", "ui32", 1, 8), k.tile("y", "f32", 1, 64)
+    k.load(a, x)
+    k.load(i, n)
+    k.op("tgatherb", f"{x} {n}", y)
+    k.store(y, out)
+    offsets = np.asarray([[96, 4, 0, 0, 0, 0, 0, 0]], np.uint32)
+    got = k.result(on, "out", a=ramp(2, 16), i=offsets, out=zeros(1, 64))
+    assert got[0, :16].tolist() == [*range(24, 32), *range(1, 9)]
+    beyond = k.run(on, a=ramp(2, 16), i=offsets + 4, out=zeros(1, 64))
+    assert [e.kind for e in beyond.errors] == ["local bounds"]
