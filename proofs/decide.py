@@ -73,7 +73,7 @@ def _judge(claims: Iterable[Claim], ladder: Ladder) -> _Tally:
     tally = _Tally()
     for c in claims:
         tally.claims += 1
-        found = _decide(c, ladder)
+        found = decide_claim(c, ladder)
         tally.deciders.add(found.decider)
         if c.holds and found.verdict is Verdict.PROVED:
             continue
@@ -87,7 +87,8 @@ def _judge(claims: Iterable[Claim], ladder: Ladder) -> _Tally:
     return tally
 
 
-def _decide(c: Claim, ladder: Ladder) -> Decision:
+def decide_claim(c: Claim, ladder: Ladder) -> Decision:
+    """The ladder's decision on one claim; UNKNOWN for a goal that rewriting alone makes true."""
     if is_trivial(c):
         return Decision(Verdict.UNKNOWN, "normal-form", why="the goal is true by rewriting alone and shows nothing")
     return ladder.decide(Query(c.hypotheses, c.goal))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from hashlib import sha256
@@ -16,8 +15,10 @@ RECORDED = Path(__file__).with_name("recorded.json")
 
 _ROOT = Path(__file__).resolve().parent.parent
 _SOURCES = (
-    "proofs", "verifiers", "pypto_verified/index", "pypto_verified/targets", "pypto_verified/pto",
-    "pypto_verified/simulator/layout.py", "pypto_verified/dtypes.py", "pypto_verified/layouts.py")
+    "proofs", "verifiers/access", "verifiers/solver", "verifiers/box.py", "verifiers/view.py", "verifiers/rule.py",
+    "verifiers/sites.py", "pypto_verified/index", "pypto_verified/targets", "pypto_verified/pto",
+    "pypto_verified/simulator/layout.py", "pypto_verified/dtypes.py", "pypto_verified/layouts.py",
+    "pypto_verified/errors.py", "pypto_verified/report/model.py")
 """All that a formula or a decision is made from."""
 
 Values = dict[str, int]
@@ -62,14 +63,15 @@ class Record:
 
 
 def fingerprint() -> str:
-    """The hash of the sources that formulas and decisions are made from, and of the versions they run on."""
-    digest = sha256(f"{sys.version} {version('z3-solver')}".encode())
-    for path in _source_files():
+    """The hash of the sources that formulas and decisions are made from, and of the solver they run on."""
+    digest = sha256(version("z3-solver").encode())
+    for path in source_files():
         digest.update(path.read_bytes())
     return digest.hexdigest()[:32]
 
 
-def _source_files() -> Iterator[Path]:
+def source_files() -> Iterator[Path]:
+    """The files of the fingerprint."""
     for name in _SOURCES:
         path = _ROOT / name
         yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]

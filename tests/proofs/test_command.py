@@ -8,16 +8,19 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
 import proofs
 from proofs import prover, result
+from proofs.decide import decide_claim
 from proofs.form import as_json, as_text, exit_code
 from proofs.registry import THEOREMS
-from proofs.result import Record, Result, load, save
+from proofs.result import Record, Result, load, save, source_files
 from pypto_verified.cli import main
 from pypto_verified.report.model import Verdict
+from verifiers.solver import Ladder
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -80,6 +83,28 @@ def test_once_a_source_has_changed_formulas_are_compared(monkeypatch: pytest.Mon
         for known in (row, replace(row, key="another formula")))
     assert (kept.recorded, kept.stale) == (True, False)
     assert (proved.recorded, proved.stale, proved.verdict) == (False, True, Verdict.PROVED)
+
+
+def test_the_fingerprint_covers_every_source_that_formulas_and_decisions_run() -> None:
+    """All code of the project that runs while theorems are stated, changed and decided."""
+    ran: set[str] = set()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            ran.add(frame.f_code.co_filename)
+
+    sys.setprofile(note)
+    try:
+        for theorem in THEOREMS:
+            list(theorem.claims(theorem.subject()))
+            for mutant in theorem.mutants:
+                list(theorem.claims(mutant.make(theorem.subject())))
+        decide_claim(next(iter(THEOREMS[0].claims(THEOREMS[0].subject()))), Ladder())
+    finally:
+        sys.setprofile(None)
+    own = {Path(f) for f in ran if f.startswith(str(ROOT)) and "tests" not in Path(f).relative_to(ROOT).parts}
+    assert ROOT / "pypto_verified/index/expr.py" in own
+    assert own <= set(source_files())
 
 
 def test_what_is_saved_is_read_again_and_only_proofs_are_kept(tmp_path: Path) -> None:
