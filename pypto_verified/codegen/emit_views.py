@@ -148,8 +148,21 @@ def emit_set_validshape(kernel: Kernel, var: Var, call: Call) -> None:
                 f"set_validshape on '{handle.value.name}', which is a view: its extents are part of its type",
                 kernel.span, "pass valid_shape= to the slice that makes the view, or narrow the tile before slicing it",
             )
+        if handle.type.pad is not effective_view(kernel.tile_type(var)).pad:
+            _unpadded(kernel, var, handle)
+            return
         kernel.narrow(handle, (call.args[1], call.args[2]))
     kernel.tiles[var.name] = handle
+
+
+def _unpadded(kernel: Kernel, var: Var, source: Handle) -> None:
+    """The narrowed tile as a second alloc at the address: a handle can't lose its pad value, and `tfillpad` on a2a3
+    leaves a tile alone that says it has the value already."""
+    tile = kernel.tile_type(var)
+    if not kernel.addresses or tile.memref is None or tile.memref.offset is None:
+        refuse(f"'{var.name}' narrows '{source.value.name}', whose padding it loses", kernel.span,
+               "copy the tile first (tile.move into a tile without pad value), or use baked addresses")
+    kernel.alloc(var)
 
 
 def emit_gather_row(kernel: Kernel, var: Var, call: Call) -> None:

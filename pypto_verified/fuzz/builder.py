@@ -154,14 +154,12 @@ class Builder:
         return choice(self.draw, [n for n in (least, 2 * least, 4 * least) if n <= MAX_COLUMNS])
 
     def valid(self, extent: int) -> Dim:
-        """A valid extent: whole, partial, or known at run time only; empty seldom."""
-        match weighted(self.draw, (("full", 12), ("part", 4), ("run", 4), ("zero", 1))):
+        """A valid extent: whole, partial, or known at run time only, 0 included."""
+        match weighted(self.draw, (("full", 12), ("part", 4), ("run", 5))):
             case "full":
                 return extent
             case "part":
                 return self.draw.integer(1, extent)
-            case "zero":
-                return 0
             case _:
                 return self.integer(tuple(sorted({0, 1, extent // 2, max(extent - 1, 0), extent})))
 

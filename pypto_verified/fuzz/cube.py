@@ -19,7 +19,7 @@ def cube_kernel(b: Builder) -> None:
     dtype: DType = weighted(b.draw, _INPUTS)
     unit = 32 if dtype == INT8 else 16
     m, k, n = (unit * b.draw.integer(1, 2) for _ in range(3))
-    rows, inner, columns = b.valid(m) or m, b.valid(k) or k, b.valid(n) or n
+    rows, inner, columns = b.valid(m), b.valid(k), b.valid(n)
     inner = inner if isinstance(inner, int) else k
     left, right = _left(b, dtype, (m, k), (rows, inner)), _right(b, dtype, (k, n), (inner, columns))
     acc = _first(b, dtype, left, right, n)
@@ -48,7 +48,8 @@ def _right(b: Builder, dtype: DType, shape: tuple[int, int], valid: tuple[Dim, D
 
 def _operand(b: Builder, dtype: DType, shape: tuple[int, int], valid: tuple[Dim, Dim], space: Space) -> Expr:
     whole = 2 if valid[0] == shape[0] else 0
-    match weighted(b.draw, (("move", 6), ("transposed", 2), ("extract", whole))):
+    known = 2 if all(isinstance(v, int) for v in valid) else 0
+    match weighted(b.draw, (("move", 6), ("transposed", known), ("extract", whole))):
         case "transposed":
             mat = _mat(b, dtype, (shape[1], shape[0]), (valid[1], valid[0]))
             view = b.assign(b.call("tile.transpose_view", (mat,)), "v")

@@ -17,7 +17,8 @@ LOADED = (("FP32", 8), ("FP16", 5), ("INT32", 5), ("INT16", 3), ("BF16", 1), ("I
 """Element types of loaded tiles with weights."""
 
 _SELECTED = frozenset({"FP32", "FP16", "INT32"})
-_SMALL = 4096
+MASK_COLUMNS = 32
+"""Columns of the narrowest mask."""
 
 
 def full(t: TileType) -> bool:
@@ -157,17 +158,28 @@ def mask(b: Builder) -> bool:
     first = _pick(b, lambda t: t.dtype.name in _SELECTED and 0 not in t.valid_shape and t.shape[1] > 1)
     if first is None:
         return False
-    t, cmp = b.tile(first), b.draw.integer(0, 5)
+    t = b.tile(first)
+    only_equality = b.target.name == "a2a3" and t.dtype == INT32
+    cmp = b.draw.integer(0, 1 if only_equality else 5)
     other = _pick(b, lambda u: alike(u, t))
-    if other is not None and chance(b.draw, 50):
+    one_shape = b.target.name == "a2a3" or t.shape[1] == MASK_COLUMNS
+    if other is not None and one_shape and chance(b.draw, 50):
         bits = b.scratch(b.call("tile.cmp", (first, other), cmp_type=cmp))
     else:
         bits = b.scratch(b.call("tile.cmps", (first, b.constant(t.dtype)), cmp_type=cmp))
     if other is not None and chance(b.draw, 60):
-        b.assign(b.call("tile.sel", (bits, first, other, scratch(b, t))))
+        words = b.scratch(b.call("tile.create", (numbers(*t.shape),), dtype=INT32))
+        b.assign(b.call("tile.sel", (bits, first, other, words)))
     else:
         b.assign(b.call("tile.sels", (bits, first, scratch(b, t), b.constant(t.dtype))))
     return True
+
+
+def _below(b: Builder, tile: Var, limit: int) -> Var:
+    """The tile's elements brought into 0 .. limit - 1; limit is a power of two."""
+    t = b.tile(tile)
+    mask = b.scratch(b.call("tile.full", (numbers(*t.shape), Const(limit - 1, t.dtype)), dtype=t.dtype))
+    return b.scratch(b.call("tile.and", (tile, mask)))
 
 
 def shift(b: Builder) -> bool:
@@ -180,7 +192,7 @@ def shift(b: Builder) -> bool:
     other = _pick(b, lambda u: alike(u, t))
     if other is None:
         return False
-    counts = b.assign(b.call("tile.ands", (other, Const(t.dtype.bits - 1, t.dtype))))
+    counts = _below(b, other, t.dtype.bits)
     if not alike(b.tile(counts), t):
         return False
     b.assign(b.call(f"tile.{name}", (first, counts)))
@@ -205,7 +217,7 @@ def gather(b: Builder) -> bool:
     narrow = kind == "scatter" and t.dtype.bits == 16
     indices = load(b, (rows, columns), INT16 if narrow else INT32)
     size = rows * columns
-    inside = b.assign(b.call("tile.ands", (indices, Const(size - 1, INT16 if narrow else INT32))))
+    inside = _below(b, indices, size)
     if kind == "gather":
         b.assign(b.call("tile.gather", (first, inside, scratch(b, b.tile(inside)))))
         return True

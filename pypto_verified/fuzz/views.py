@@ -82,6 +82,8 @@ def assemble(b: Builder) -> bool:
     if target is None:
         return False
     t, unit = b.tile(target), BLOCK_BYTES // s.dtype.bytes
+    if b.target.name == "a2a3" and t.shape[1] != s.shape[1]:
+        return False
     down = b.scaled(b.index(t.shape[0] // s.shape[0]), s.shape[0])
     across = unit * b.draw.integer(0, (t.shape[1] - s.shape[1]) // unit)
     b.assign(b.call("tile.assemble", (target, source, dims((down, across)))))

@@ -29,11 +29,15 @@ def _product(x: Carrier, axis: int, dtype: DType) -> Carrier:
 
 
 def _max(x: Carrier, axis: int, dtype: DType) -> Carrier:
-    return np.asarray(np.max(x, axis=axis))
+    """+0 is greater than -0, as between two tiles."""
+    if not dtype.is_float:
+        return np.asarray(np.max(x, axis=axis))
+    largest, positive = np.max(x, axis=axis), np.any((x == 0) & ~np.signbit(x), axis=axis)
+    return np.asarray(np.where(largest == 0, np.where(positive, 0.0, -0.0), largest))
 
 
 def _min(x: Carrier, axis: int, dtype: DType) -> Carrier:
-    return np.asarray(np.min(x, axis=axis))
+    return np.negative(_max(np.negative(x), axis, dtype)) if dtype.is_float else np.asarray(np.min(x, axis=axis))
 
 
 def _argmax(x: Carrier, axis: int, dtype: DType) -> Carrier:
@@ -91,7 +95,9 @@ def _vector(t: Tile, shape: tuple[int, ...], axis: int) -> tuple[Carrier, Bools]
     """The vector operand spread over the other axis. Along rows it may also be one 32-byte block per row, repeated."""
     wanted = tuple(1 if i == axis % len(shape) else n for i, n in enumerate(shape))
     if t.shape == wanted:
-        return carrier_zeros(shape, t.dtype) + t.data, np.zeros(shape, dtype=np.bool_) | t.poison
+        spread = carrier_zeros(shape, t.dtype)
+        spread[...] = t.data
+        return spread, np.zeros(shape, dtype=np.bool_) | t.poison
     per_block = 32 // t.dtype.bytes
     if axis != ROW or t.shape[:-1] != shape[:-1] or t.valid[-1] != per_block:
         raise Fault(f"can't expand a {t.shape} vector over {shape}")

@@ -45,9 +45,21 @@ def _fmod(a: Carrier, b: Carrier) -> Carrier:
     return np.asarray(np.fmod(a, np.where(b == 0, 1, b) if a.dtype == np.int64 else b))
 
 
+def _maximum(a: Carrier, b: Carrier) -> Carrier:
+    """+0 is greater than -0: no source says which of two zeros is kept (IEEE 754-2019 maximum)."""
+    if a.dtype != np.float64:
+        return np.maximum(a, b)
+    return np.asarray(np.where((a == 0) & (b == 0), a + b, np.maximum(a, b)))
+
+
+def _minimum(a: Carrier, b: Carrier) -> Carrier:
+    """-0 is less than +0."""
+    return np.minimum(a, b) if a.dtype != np.float64 else np.negative(_maximum(np.negative(a), np.negative(b)))
+
+
 BINARY: dict[str, Fn2] = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": _divide,
-    "maximum": np.maximum, "minimum": np.minimum,
+    "maximum": _maximum, "minimum": _minimum,
     "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
     "shl": _shift_left, "shr": _shift_right, "rem": _remainder, "fmod": _fmod,
 }
@@ -162,7 +174,7 @@ def _reciprocal_root(x: Carrier) -> Carrier:
 
 UNARY: dict[str, Fn1] = {
     "exp": np.exp, "log": np.log, "sqrt": np.sqrt, "rsqrt": _reciprocal_root, "recip": lambda x: np.asarray(1.0 / x),
-    "abs": np.abs, "neg": np.negative, "relu": lambda x: np.maximum(x, 0), "not": np.invert,
+    "abs": np.abs, "neg": np.negative, "relu": lambda x: _maximum(x, np.zeros_like(x)), "not": np.invert,
     "sin": np.sin, "cos": np.cos,
 }
 

@@ -2,7 +2,8 @@
 
 Shared rule: result shape and dtype are those of the first tile operand, and so are its valid extents, which is what the
 ISA does: it iterates over the destination's valid region, that codegen takes from the first operand. Whether the other
-operands are valid there is the verifier's VALID family. Mixed dtypes are refused: no target has such an instruction.
+operands are valid there is the verifier's VALID family; part ops alone are valid where either source is. Mixed dtypes
+are refused: no target has such an instruction.
 Source: PyPTO tile_ops/elementwise.cpp and unary.cpp, PTOAS elementwise verifiers.
 """
 
@@ -13,6 +14,7 @@ from pypto_verified.errors import NotModelled
 from pypto_verified.ir.types import TileType, Type
 from pypto_verified.ops.args import Args
 from pypto_verified.ops.decl import OpDecl, Rule, op
+from pypto_verified.ops.dims import maximum
 from pypto_verified.ops.layout import effective_view, make_tile
 
 _ELEMENTWISE = "PyPTO tile_ops/elementwise.cpp"
@@ -30,6 +32,16 @@ def _binary(a: Args) -> Type:
     a.same_dtype(first, second)
     a.same_shape(first, second)
     return like(a, a.tile(first))
+
+
+def _partial(a: Args) -> Type:
+    """Valid where either source is: PTO-ISA applies the op where both are, copies where one is, and writes no more than
+    the destination's valid region."""
+    first, second = (p.name for p in a.decl.params[:2])
+    _binary(a)
+    one, other = a.tile(first), a.tile(second)
+    valid = tuple(map(maximum, one.valid_shape, other.valid_shape))
+    return make_tile(one.shape, one.dtype, a.space(), valid, layout=effective_view(one))
 
 
 def _integer_binary(a: Args) -> Type:
@@ -174,10 +186,10 @@ OPS: tuple[OpDecl, ...] = (
     _pair("or", _integer_binary),
     _pair("shl", _shift),
     _pair("shr", _shift),
-    _pair("part_add", params="src0 src1"),
-    _pair("part_mul", params="src0 src1"),
-    _pair("part_max", params="src0 src1"),
-    _pair("part_min", params="src0 src1"),
+    _pair("part_add", _partial, "src0 src1"),
+    _pair("part_mul", _partial, "src0 src1"),
+    _pair("part_max", _partial, "src0 src1"),
+    _pair("part_min", _partial, "src0 src1"),
     op("tile.rem", "lhs rhs tmp", _scratch_binary, "V V V > V", row_major=True, source=_ELEMENTWISE),
     op("tile.xor", "lhs rhs tmp", _xor, "V V V > V", row_major=True, source=_ELEMENTWISE),
     op("tile.prelu", "tile slope tmp", _prelu, "V V V > V", noalias="*", row_major=True, source=_ELEMENTWISE),

@@ -12,7 +12,7 @@ from pypto_verified.ir.types import ScalarType, TensorType, TileType, TileView, 
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space, TensorLayout
 from pypto_verified.ops.args import Args, location
 from pypto_verified.ops.decl import OpDecl, op
-from pypto_verified.ops.dims import add, at_most, show, show_shape
+from pypto_verified.ops.dims import add, all_equal, at_most, show, show_shape
 from pypto_verified.ops.layout import effective_view, implicit_view, make_tile
 from pypto_verified.ops.windows import read_window
 
@@ -218,7 +218,9 @@ def _set_validshape(a: Args) -> Type:
             f"{what} is {show(extent)}, outside 0..{size}",
         )
     view = effective_view(tile)
-    return make_tile(shape, tile.dtype, a.space(), valid, layout=view, pad=view.pad, compact=view.compact)
+    # What lies beyond the new extents is data, not padding: a later fillpad must not trust the old pad value.
+    pad = view.pad if all_equal(valid, view.valid_shape) is True else Pad.NULL
+    return make_tile(shape, tile.dtype, a.space(), valid, layout=view, pad=pad, compact=view.compact)
 
 
 OPS: tuple[OpDecl, ...] = (

@@ -30,8 +30,18 @@ def _accumulated(ufunc: np.ufunc) -> Reduction:
     return run
 
 
-def _selected(ufunc: np.ufunc) -> Reduction:
-    return lambda a, axis: np.asarray(ufunc.reduce(a, axis=axis))
+def _greatest(a: Array, axis: int) -> Array:
+    """The greatest element; +0 is greater than -0, as between two tiles."""
+    chosen = np.asarray(np.maximum.reduce(a, axis=axis))
+    if not is_float(a.dtype) or chosen.all():
+        return chosen
+    positive = np.logical_or.reduce((a == 0) & ~np.signbit(a), axis=axis)
+    zero = np.where(positive, np.zeros((), a.dtype), -np.zeros((), a.dtype))
+    return np.asarray(np.where(chosen == 0, zero, chosen))
+
+
+def _least(a: Array, axis: int) -> Array:
+    return -_greatest(-a, axis) if is_float(a.dtype) else np.asarray(np.minimum.reduce(a, axis=axis))
 
 
 def _position(largest: bool) -> Reduction:
@@ -41,7 +51,7 @@ def _position(largest: bool) -> Reduction:
 
 _REDUCTIONS: dict[str, Reduction] = {
     "sum": _accumulated(np.add), "prod": _accumulated(np.multiply),
-    "max": _selected(np.maximum), "min": _selected(np.minimum),
+    "max": _greatest, "min": _least,
     "argmax": _position(True), "argmin": _position(False),
 }
 

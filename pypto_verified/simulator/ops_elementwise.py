@@ -47,8 +47,24 @@ def _on_bits(kernel: Kernel) -> Kernel:
     return run
 
 
+def greater(a: Array, b: Array) -> Array:
+    """The greater of each two; +0 is greater than -0, where the sources say nothing (IEEE 754-2019 maximum)."""
+    chosen = np.maximum(a, b)
+    if is_float(chosen.dtype) and not chosen.all():
+        chosen = np.where((a == b) & (chosen == 0), a + b, chosen)
+    return np.asarray(chosen)
+
+
+def lesser(a: Array, b: Array) -> Array:
+    """The lesser of each two; -0 is less than +0."""
+    chosen = np.minimum(a, b)
+    if is_float(chosen.dtype) and not chosen.all():
+        chosen = np.where((a == b) & (chosen == 0), -(-a - b), chosen)
+    return np.asarray(chosen)
+
+
 BINARY: dict[str, Kernel] = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "max": np.maximum, "min": np.minimum, "div": divide,
+    "add": np.add, "sub": np.subtract, "mul": np.multiply, "max": greater, "min": lesser, "div": divide,
     "and": _on_bits(np.bitwise_and), "or": _on_bits(np.bitwise_or), "xor": _on_bits(np.bitwise_xor),
     "rem": floor_remainder, "fmod": trunc_remainder,
 }
@@ -149,7 +165,7 @@ def _reciprocal_root(a: Array) -> Array:
 
 UNARY: dict[str, Kernel] = {
     "abs": np.abs, "neg": np.negative, "not": _on_bits(np.invert),
-    "relu": lambda a: np.maximum(a, np.zeros((), a.dtype)),
+    "relu": lambda a: greater(a, np.zeros((), a.dtype)),
     "exp": _single(np.exp), "log": _single(np.log), "sqrt": _single(np.sqrt), "rsqrt": _single(_reciprocal_root),
 }
 

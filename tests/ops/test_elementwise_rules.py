@@ -12,11 +12,18 @@ from pypto_verified.ops.layout import effective_view
 from tests.ops.common import call, index, result, scalar, tile
 
 
-@pytest.mark.parametrize("op", ["add", "sub", "mul", "maximum", "minimum", "part_add", "part_max", "fmod"])
+@pytest.mark.parametrize("op", ["add", "sub", "mul", "maximum", "minimum", "fmod"])
 def test_tile_with_tile_keeps_shape_dtype_and_the_first_valid_extent(op: str) -> None:
     n = index("n")
     t = result(f"tile.{op}", tile(16, 64, valid=(n, 64)), tile(16, 64, name="u"))
     assert (t.shape, t.dtype, t.space, t.valid_shape) == ((16, 64), FP32, Space.VEC, (n, 64))
+
+
+@pytest.mark.parametrize("op", ["part_add", "part_mul", "part_max", "part_min"])
+def test_a_partial_op_is_valid_where_either_source_is(op: str) -> None:
+    narrow, wide = tile(16, 64, valid=(16, 10)), tile(16, 64, name="u", valid=(4, 64))
+    assert result(f"tile.{op}", narrow, wide).valid_shape == (16, 64)
+    assert result(f"tile.{op}", narrow, tile(16, 64, name="u", valid=(8, 8))).valid_shape == (16, 10)
 
 
 def test_mixed_element_types_are_refused() -> None:

@@ -1,0 +1,57 @@
+"""Kernels that campaigns found, at their smallest, and what was wrong."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pypto_verified.differential import compare
+from pypto_verified.interpreter import interpret
+from pypto_verified.targets import target
+from tests.interpreter.kernels import tensor
+from tests.passes.build import kernel
+
+
+def _tensors(dtype: str, rows: int, columns: int, *names: str) -> str:
+    return ",\n".join(tensor(n, (rows, columns), dtype, out=n == "out") for n in names)
+
+
+FINDS = {
+    # The type said that the result is valid where the first source is, so that what only the second has was lost.
+    "part of a wider tile": (_tensors("FP32", 2, 32, "a", "b", "out"), """
+        x = pl.load(a, [0, 0], [2, 32], valid_shape=[2, 4])
+        y = pl.load(b, [0, 0], [2, 32])
+        return pl.store(pl.tile.part_mul(x, y), [0, 0], out)
+    """),
+    # The narrowed tile kept its pad value, so that a2a3's fill took the data beyond its extents for padding.
+    "fill after narrowing": (_tensors("FP32", 16, 8, "a", "out"), """
+        x = pl.fillpad(pl.load(a, [0, 0], [16, 8], valid_shape=[8, 8]), pad_value=pl.PadValue.max)
+        y = pl.set_validshape(x, 16, 7)
+        return pl.store(pl.fillpad(y, pad_value=pl.PadValue.max), [0, 0], out)
+    """),
+    # The interpreter added the vector to zeros, which made +0 of -0.
+    "expansion of -0": (_tensors("FP16", 8, 16, "a", "out"), """
+        x = pl.load(a, [0, 0], [8, 16])
+        return pl.store(pl.tile.col_expand_mul(x, pl.tile.col_prod(x)), [0, 0], out)
+    """),
+    # Which of two zeros is the greater was left to numpy, which has another answer for each element type.
+    "the greater zero": (_tensors("FP16", 8, 16, "a", "out"), """
+        x = pl.tile.divs(pl.load(a, [0, 0], [8, 16]), -0.5)
+        y = pl.maximum(pl.tile.minimums(x, 0.0), pl.relu(x))
+        return pl.store(pl.tile.col_expand_add(y, pl.tile.col_max(x)), [0, 0], out)
+    """),
+}
+
+
+@pytest.mark.parametrize("arch", ["a2a3", "a5"])
+@pytest.mark.parametrize("name", FINDS)
+def test_both_meanings_agree_on_former_finds(name: str, arch: str) -> None:
+    found = compare(kernel(*FINDS[name]), target(arch))
+    assert found.difference is None, str(found.difference)
+    assert found.telling > 0
+
+
+def test_the_padding_of_a_narrowed_tile_is_filled_again() -> None:
+    a = np.ones((16, 8), np.float32)
+    got = interpret(kernel(*FINDS["fill after narrowing"]), {"a": a, "out": 0 * a})["out"]
+    assert np.all(got[:, 7] == np.finfo(np.float32).max) or np.all(np.isinf(got[:, 7]))
