@@ -212,6 +212,7 @@ ROWS = {r.op: r for r in _ARITHMETIC + _COMPARE + _UNARY + _AXIS + _MOVES + _MAK
 
 def emit_row(kernel: Kernel, found: Row, var: Var, call: Call) -> None:
     """Allocate the result (unless the op works in place) and emit the op."""
+    _check_comparison(kernel, call)
     spec = TABLE[found.pto]
     kinds = {o.name: o.kind for o in spec.operands}
     element = _element_of(found, call, kernel.tile_type(var))
@@ -226,6 +227,20 @@ def emit_row(kernel: Kernel, found: Row, var: Var, call: Call) -> None:
                 args[group] = (_operand(kernel, kinds[group], arg, found.scalar(element)),)
         ordered = {o.name: args[o.name] for o in spec.ins if o.name in args}
         kernel.emit(found.pto, {**ordered, spec.outs[0].name: (destination,)}, found.attrs(call))
+
+
+def _check_comparison(kernel: Kernel, call: Call) -> None:
+    """a2a3 compares INT32 for equality whatever the mode says (PTO-ISA TCMP)."""
+    mode = call.kwarg("cmp_type")
+    if mode is None or kernel.target != "a2a3":
+        return
+    source, word = call.args[0], _mode_name(mode, CMP_MODES)
+    assert isinstance(source, Var)
+    if kernel.tile_type(source).dtype == INT32 and word not in ("eq", "ne"):
+        refuse(
+            f"{call.op} of INT32 tiles on a2a3 tests equality only: '{word}' would give the mask of 'eq'", kernel.span,
+            "compare as FP32 (pl.cast both sides, exact up to 2**24), or compile for a5",
+        )
 
 
 def _element_of(found: Row, call: Call, result: TileType) -> DType:

@@ -11,7 +11,7 @@ import pytest
 from pypto_verified.codegen.emit_dps import ROUND_MODES, ROWS
 from pypto_verified.codegen.emit_ops import CUSTOM, EFFECTS, NOTHING, REFUSED
 from pypto_verified.dtypes import BOOL, DTYPES, FP16, FP32, INDEX, INT16, INT32, UINT8
-from pypto_verified.errors import NotModelled
+from pypto_verified.errors import CodegenError, NotModelled
 from pypto_verified.ir.expr import Attr, Call, Const, Expr, Var
 from pypto_verified.ir.stmt import Assign
 from pypto_verified.ir.types import TileType, TileView
@@ -309,3 +309,14 @@ def test_rounding_table_is_the_dialects_enum() -> None:
     from pypto_verified.pto.enums import MEMBERS
 
     assert set(ROUND_MODES) == MEMBERS["round_mode"]
+
+
+@pytest.mark.parametrize(("op", "second"), [("cmp", Var("b", tile(16, 64, INT32))), ("cmps", Const(3, INT32))])
+@pytest.mark.parametrize("mode", [2, 3, 4, 5])
+def test_a2a3_refuses_an_order_of_integers_which_it_would_take_for_equality(op: str, second: Expr, mode: int) -> None:
+    mask = Var("m", tile(16, 32, UINT8, at=8192))
+    made = [let(Var(n, tile(16, 64, INT32, at=at)), "tile.create", nums(16, 64)) for n, at in (("a", 0), ("b", 4096))]
+    function = kernel([*made, let(mask, f"tile.{op}", Var("a", tile(16, 64, INT32)), second, cmp_type=mode)])
+    with pytest.raises(CodegenError, match=f"tile.{op} of INT32 tiles on a2a3 tests equality only"):
+        last_op(function)
+    assert "cmpMode" in last_op(function, a5=True)
