@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pypto_verified.dtypes import DTYPES, DType
+from pypto_verified.dtypes import DTYPES, INT32, DType
+from pypto_verified.pto.module import EnumAttr
 from pypto_verified.targets.dtypes import device_dtypes
 from verifiers import elementwise
 from verifiers.access import TileUse
@@ -23,12 +24,13 @@ from verifiers.op_sites import (
     sources,
     unless_refused,
 )
-from verifiers.rule import SAFETY, Rule
+from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, OpSite, Site, op_sites, op_text
 
 _TYPES = frozenset({"DTYPE", "TYPES", "TYPE", "WIDTH"})
 """Words of the assembler's rows about element types."""
 
+_COMPARISON = names("tcmp tcmps")
 _ARGUMENT = names("trowargmax trowargmin tcolargmax tcolargmin")
 _ONE_TYPE = (
     (elementwise.OPS - {"pto.tcvt"}) | PARTIAL | ROW_EXPANSION | COL_EXPANSION
@@ -159,4 +161,33 @@ DTYPE_CAST: Rule[OpSite] = Rule(
     mutant=lambda s: _ends(s)[0] != _ends(s)[1],
 )
 
-RULES = (DTYPE_SAME, DTYPE_DEVICE, DTYPE_CAST)
+
+
+def _orders(context: Context) -> Iterator[OpSite]:
+    """Comparisons on a2a3 and their modes."""
+    compares = context.target.name == "a2a3"
+    return (s for s in op_sites(context) if compares and s.op.name in _COMPARISON and sources(s.step))
+
+
+def _mode(s: OpSite) -> str:
+    """The comparison's mode; without one it is equality."""
+    mode = s.op.attrs.get("cmpMode")
+    return mode.member if isinstance(mode, EnumAttr) else "eq"
+
+
+def _compares(s: OpSite) -> bool:
+    return _values(sources(s.step))[0] != INT32 or _mode(s) in ("eq", "ne")
+
+
+DTYPE_COMPARE: Rule[OpSite] = Rule(
+    id="DTYPE-COMPARE", kind=SAFETY, observable=False, requires=("VF-01",),
+    source="PTO-ISA TCmp.hpp: the unit compares i32 for equality, whatever the mode",
+    claim="a2a3 compares i32 for equality or inequality only",
+    sites=_orders, applies=always,
+    goal=_compares,
+    explain=lambda s, w: f"{op_text(s.op)} of i32 by {_mode(s)}: a2a3 would give the mask of eq",
+    help=lambda s: "compare as f32, which is exact up to 2**24",
+    mutant=lambda s: _mode(s) != "gt",
+)
+
+RULES = (DTYPE_SAME, DTYPE_DEVICE, DTYPE_CAST, DTYPE_COMPARE)

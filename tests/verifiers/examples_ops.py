@@ -173,6 +173,14 @@ def _walked(size: str) -> str:
             "%c64 = arith", "%c31 = arith.constant 31 : index\n    %c64 = arith", 1)
 
 
+def _compared(mode: str) -> str:
+    """The mask of an i32 tile and a constant."""
+    numbers, mask = tile(32, 64, "i32"), tile(32, 32, "i8")
+    return _lines(
+        "%three = arith.constant 3 : i32", alloc("s", numbers), fill("s", numbers), alloc("d", mask, 8192, cols="c8"),
+        f"pto.tcmps ins(%s, %three {{cmpMode = #pto<cmp {mode}>}} : {numbers}, i32) outs(%d : {mask})")
+
+
 PAIRS: dict[str, Pair] = {
     "VALID-BLOCKS": Pair(_blocks("c32"), _blocks("c16")),
     "VALID-COVER": Pair(_copy("c32"), _copy("c16")),
@@ -187,6 +195,7 @@ PAIRS: dict[str, Pair] = {
     "DTYPE-SAME": Pair(_mixed("f32"), _mixed("i32")),
     "DTYPE-DEVICE": Pair(_absolute("f16"), _absolute("i16")),
     "DTYPE-CAST": Pair(_cast("f16"), _cast("ui16")),
+    "DTYPE-COMPARE": Pair(_compared("ne"), _compared("lt")),
     "LAYOUT-LOAD": Pair(_loaded("row_major"), _loaded("col_major")),
     "LAYOUT-STORE": Pair(_stored("row_major"), _stored("col_major")),
     "LAYOUT-VECTOR": Pair(_largest("none_box"), _largest("row_major")),
