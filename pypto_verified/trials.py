@@ -5,7 +5,7 @@ A kernel says little about the inputs it is meant for, so many are tried; those 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
@@ -44,8 +44,9 @@ _FLOAT_EDGES = {
     "bfloat16": ((2 - 2**-7) * 2.0**127, 2.0**-126, 2.0**-133),
 }
 """Greatest, least normal and least positive value of each float type."""
-_SIZES = (16, 37, 64, 1, 128, 0)
-_INTEGERS = (1, 0, 2, 3, 8, 16)
+_SIZES = (128, 37, 16, 64, 1, 0)
+_INTEGERS = (1, 16, 0, 37, 2, 3, 8)
+_TURNS = ((1, 0), (0, 1), (2, 1), (16, 1), (1, 16))
 _REALS = (0.5, -1.5, 2.0)
 
 
@@ -77,11 +78,10 @@ def trials(function: Function, seed: int = 0, given: Mapping[str, int] | None = 
     NotModelled for a parameter of an element type that has no arrays here.
     """
     fixed = dict(given or {})
-    names = _free_names(function)
     used = {c.op for c in calls(function.body)}
     blocks = ((0, 1), (1, 2), (3, 4)) if used & {"tile.get_block_idx", "tile.get_block_num"} else ((0, 1),)
     lanes = (0, 1) if "tile.get_subblock_idx" in used else (0,)
-    choices = list(_choices(names, fixed))
+    choices = list(_choices(function.dynamic, _scalar_names(function), fixed))
     # Every kind with every choice, and soon many of both.
     places = product(range(len(choices)), range(len(KINDS)))
     pairs = ((KINDS[k], choices[(turn + k) % len(choices)]) for turn, k in places)
@@ -92,21 +92,21 @@ def trials(function: Function, seed: int = 0, given: Mapping[str, int] | None = 
         yield Trial(kind, values, sizes, blocks[number % len(blocks)], lanes[number // len(blocks) % len(lanes)])
 
 
-def _free_names(function: Function) -> list[str]:
-    """Sizes and integer scalars: what a choice gives a number to."""
-    scalars = [p.var.name for p in function.params
-               if isinstance(p.var.type, ScalarType) and not p.var.type.dtype.is_float]
-    return [*function.dynamic, *(n for n in scalars if n not in function.dynamic)]
+def _scalar_names(function: Function) -> list[str]:
+    """Integer scalars: what a choice gives a number to, besides the sizes."""
+    return [
+        p.var.name for p in function.params
+        if isinstance(p.var.type, ScalarType) and not p.var.type.dtype.is_float and p.var.name not in function.dynamic
+    ]
 
 
-def _choices(names: list[str], fixed: Mapping[str, int]) -> Iterator[dict[str, int]]:
-    """All names equal first, then each name on its own away from the rest."""
+def _choices(sizes: Sequence[str], scalars: Sequence[str], fixed: Mapping[str, int]) -> Iterator[dict[str, int]]:
+    """Sizes that are equal with scalars that are equal, then scalars in turns of two."""
+    every = (*((n, n) for n in _INTEGERS), *_TURNS)
     seen: list[dict[str, int]] = []
-    sizes = tuple(dict.fromkeys((*_SIZES, *_INTEGERS)))
-    combined = [dict.fromkeys(names, size) for size in sizes]
-    combined += [{n: (small if i % 2 else size) for i, n in enumerate(names)} for size in _SIZES for small in _INTEGERS]
-    for choice in combined:
-        choice.update(fixed)
+    for (even, odd), size in product(every, _SIZES):
+        turns = {name: odd if i % 2 else even for i, name in enumerate(scalars)}
+        choice = dict.fromkeys(sizes, size) | turns | dict(fixed)
         if choice not in seen:
             seen.append(choice)
             yield choice
