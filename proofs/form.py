@@ -12,6 +12,8 @@ from proofs.result import Result
 from pypto_verified.report.model import Verdict
 
 _WIDTH = 110
+_SHOWN = 3
+"""Counterexamples of a theorem that the text spells out."""
 
 
 def as_json(results: Sequence[Result]) -> str:
@@ -32,8 +34,10 @@ def as_text(results: Sequence[Result]) -> str:
             lines += _indented(f"rules that rest on it: {', '.join(r.rests)}")
         if r.failed:
             lines += _indented(f"failed: {r.failed}" + (f" at {_values(r.witness)}" if r.witness else ""))
-        for label, values in r.counterexamples.items():
+        for label, values in list(r.counterexamples.items())[:_SHOWN]:
             lines += _indented(f"fails, as it says: {label}, at {_values(values)}")
+        if len(r.counterexamples) > _SHOWN:
+            lines += _indented(f"and {len(r.counterexamples) - _SHOWN} more counterexamples, which --format json lists")
         lines.append("")
     counts = Counter(r.verdict.value for r in results)
     verdicts = ", ".join(f"{n} {v}" for v, n in counts.items())

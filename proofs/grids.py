@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from proofs.lemmas import product_bound
+from proofs.symbolic import program_of
 from proofs.theorem import Claim, Mutant, Theorem, claim
 from pypto_verified.index import Cond, Expr, IntLike, all_of, const, eq, substitute, substitute_cond, symbol
-from pypto_verified.pto.reader import read
-from verifiers.access import build, scalars
+from verifiers.access import scalars
 from verifiers.access.program import AccessProgram
 
 _TILE = "!pto.tile_buf<vec, 256x64xf32, valid=?x?>"
@@ -56,11 +56,6 @@ class Grids:
 
     program: Callable[[str], AccessProgram]
     ceiling: Callable[[Expr, Expr], Expr]
-
-
-def _program(text: str) -> AccessProgram:
-    (func,) = read(text).funcs
-    return build.build_program(func, "", "a2a3")
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +125,8 @@ COVER: Theorem[Grids] = Theorem(
     "start) touches every row exactly once and none outside, as the access program reads it from a kernel's text.",
     formula="0 <= x < M  =>  x in [i*B, i*B + min(B, M - i*B)) for i = x // B < ceil(M/B), and for no other i",
     ranges="any M >= 0 (an empty loop included) and B >= 1",
-    rests=("BOUND-UPPER", "BOUND-LOWER"),
-    subject=lambda: Grids(_program, scalars.ceiling),
+    rests=("BOUND-UPPER", "BOUND-LOWER", "WRITE-OUT", "WRITE-REST"),
+    subject=lambda: Grids(program_of, scalars.ceiling),
     claims=_cover,
     mutants=(
         Mutant("the grid rounds down", lambda s: replace(s, ceiling=lambda n, d: n // d)),

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from proofs.lemmas import product_bound, same_product
 from proofs.symbolic import iff
-from proofs.theorem import Claim, Mutant, Theorem, claim
+from proofs.theorem import EVERY_RULE, Claim, Mutant, Theorem, claim
 from pypto_verified.index import Cond, Expr, IntLike, all_of, any_of, cond, const, eq, expr, symbol, walk
 
 RADICES = (2, 3, 8, 16, 32, 64, 256, 512)
@@ -85,7 +85,7 @@ DIVISION: Theorem[Index] = Theorem(
     "rewritten: multiples taken out, common factors divided out, nested quotients merged, ranges used.",
     formula="e = q*k + r, 0 <= r < k  =>  [e // k] = q and [e % k] = r, both in their ranges",
     ranges=f"any values of the symbols; divisors {', '.join(map(str, RADICES))}, their negatives, and a symbol",
-    rests=(),
+    rests=(EVERY_RULE,),
     subject=_product,
     claims=_divisions,
     mutants=(
@@ -125,7 +125,7 @@ RING: Theorem[Index] = Theorem(
     "where an operand is dropped because ranges or differences show it to be dominated.",
     formula="[a*b] = a*b;  [min(a, b)] = min(a, b);  [max(a, b)] = max(a, b);  x = t  =>  [e[t/x]] = e",
     ranges="any values of the symbols",
-    rests=(),
+    rests=(EVERY_RULE,),
     subject=_product,
     claims=_ring,
     mutants=(
@@ -163,7 +163,7 @@ CONDITIONS: Theorem[Index] = Theorem(
     "divided by a common factor or decided by ranges, and negation is the complement.",
     formula="v = e  =>  ([e >= 0] <=> v >= 0), ([e = 0] <=> v = 0), and [not c] <=> not c",
     ranges="any values of the symbols",
-    rests=(),
+    rests=(EVERY_RULE,),
     subject=_product,
     claims=_conditions,
     mutants=(

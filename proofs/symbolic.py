@@ -10,9 +10,10 @@ from pypto_verified.index import TRUE, Cond, Expr, IntLike, const, implies
 from pypto_verified.index.cond import CondLike
 from pypto_verified.layouts import BLayout, SLayout, Space
 from pypto_verified.pto.module import Func, Op
+from pypto_verified.pto.reader import read
 from pypto_verified.pto.types import TileBufType
 from pypto_verified.targets import A2A3
-from verifiers.access import AccessProgram, Rect, Root, Sequence, Symbols, TileUse
+from verifiers.access import AccessProgram, Rect, Root, Sequence, Symbols, TileUse, build
 from verifiers.sites import Context, TileSite, ViewSite
 
 
@@ -69,3 +70,9 @@ def view_site(parent: TileShape, view: TileShape, rect: Rect, row: Expr, col: Ex
     window = TileUse(
         "view", Op("pto.subview"), "subview", view.type, root, rect, const(0), const(0), whole.storage, row, col, whole)
     return ViewSite(_CONTEXT, window.op, TRUE, "view", window, whole)
+
+
+def program_of(text: str) -> AccessProgram:
+    """The access program of the only function of a text."""
+    (func,) = read(text).funcs
+    return build.build_program(func, "", "a2a3")

@@ -3,7 +3,7 @@ versions of that declaration that must be caught."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -11,6 +11,9 @@ from pypto_verified.index import TRUE, Cond
 from pypto_verified.index.cond import CondLike, as_cond
 
 D = TypeVar("D")
+
+EVERY_RULE = "every rule"
+"""Stands for all rule ids where all rest on a theorem."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +63,8 @@ AnyTheorem = Theorem[Any]
 def is_trivial(c: Claim) -> bool:
     """Whether the normal form alone makes the goal true: such a goal shows nothing and does not count."""
     return c.holds and c.goal is TRUE
+
+
+def counting(claims: Iterable[Claim]) -> Iterator[Claim]:
+    """Those claims that the normal form does not settle by itself; a false one is never left out."""
+    return (c for c in claims if not is_trivial(c))

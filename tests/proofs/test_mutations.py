@@ -15,8 +15,8 @@ from proofs.result import Record
 from pypto_verified.index import Expr, any_of, as_expr, cond, expr, implies, walk
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator import layout
-from pypto_verified.targets import events, fifo, pitch, split
-from verifiers import box, view
+from pypto_verified.targets import fifo, pitch, split
+from verifiers import box, flags, view
 from verifiers.access import overlap, scalars, tiles
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -57,8 +57,8 @@ MUTATIONS: dict[str, Patch] = {
     "SPLIT-COVER": swap(split, "popped", lambda f: lambda code, rows, cols, lane: f(code, rows, cols, 1 - lane)),
     "SPLIT-PARITY-EXACT": swap(split, "lane_extents", lambda f: lambda code, rows, cols, lane: (rows, cols)),
     "PITCH-EQUAL": swap(pitch, "written_pitch", lambda f: lambda m: f(m) + pitch.FRACTAL_ROWS),
-    "EVENT-CYCLIC": swap(events, "cyclic_id", lambda f: lambda step, ids: f(step, 2)),
-    "EVENT-RING": swap(events.Ring, "waits", lambda f: lambda self, step: step > self.ids),
+    "EVENT-CYCLIC": swap(flags, "_id", lambda f: lambda step: f(step) + 1),
+    "EVENT-RING": swap(flags.Action, "on", lambda f: lambda self, id: f(self, id + 1)),
     "FIFO-COUNT": swap(fifo, "posts", lambda f: lambda slots, tile: f(slots, as_expr(tile) + 1)),
     "FIFO-OVERRUN": swap(fifo, "posted", lambda f: lambda slots, tiles: f(slots, as_expr(tiles) + 1)),
     "FIFO-DRAIN": swap(fifo, "waited", lambda f: lambda slots, tiles: f(slots, tiles + 1)),
@@ -83,6 +83,6 @@ def test_a_changed_declaration_makes_the_recorded_verdict_stale(monkeypatch: pyt
     (right,) = decide_all((theorem,), Record("", {}), cold=True, cross=False, seeds=1)
     record = Record("", {right.id: right})
     assert not decide_all((theorem,), record, cold=False, cross=False, seeds=1)[0].stale
-    monkeypatch.setattr(events, "cyclic_id", lambda step, ids: (step + 1) % ids)
+    monkeypatch.setattr(scalars, "_DIVISION", {**scalars._DIVISION, "arith.remsi": lambda a, b: (a + 1) % b})
     (again,) = decide_all((theorem,), record, cold=False, cross=False, seeds=1)
     assert (again.stale, again.verdict) == (True, Verdict.PROVED)

@@ -11,7 +11,7 @@ from proofs.prover import run
 from proofs.registry import THEOREMS
 from proofs.result import Record, Result, load
 from proofs.symbolic import iff
-from proofs.theorem import AnyTheorem, Claim, Mutant, Theorem, claim
+from proofs.theorem import EVERY_RULE, AnyTheorem, Claim, Mutant, Theorem, claim
 from pypto_verified.index import FALSE, TRUE, Expr, const, eq, symbol
 from pypto_verified.pto.legality_rows import RULES as LEGALITY
 from pypto_verified.report.model import Verdict
@@ -66,7 +66,7 @@ def test_ids_are_unique_and_every_subject_has_its_theorems() -> None:
 
 
 def test_rules_that_rest_on_a_theorem_exist() -> None:
-    known = {r.id for r in RULES} | {r.id for r in LEGALITY}
+    known = {r.id for r in RULES} | {r.id for r in LEGALITY} | {EVERY_RULE}
     assert {rule for t in THEOREMS for rule in t.rests} <= known
 
 

@@ -1,11 +1,10 @@
-"""Splits, pitches, credits and event rings on numbers: small cases by hand, whole small ranges by playing them."""
+"""Splits, pitches and credits on numbers: small cases by hand, whole small ranges by playing them."""
 
 from __future__ import annotations
 
 import pytest
 
 from pypto_verified.layouts import Compact, Space
-from pypto_verified.targets.events import Ring, cyclic_id
 from pypto_verified.targets.fifo import LEDGERS, period, posts, waits
 from pypto_verified.targets.pitch import Accumulator, read_pitch, reader, written_pitch
 from pypto_verified.targets.split import SPLITS, fits, lane_extents, popped, pushed
@@ -107,17 +106,3 @@ def test_what_a_pipe_takes_at_its_end_is_what_was_left(slots: int, tiles: int) -
     drained = LEDGERS["a2a3"].drained(slots, tiles)
     assert (drained if isinstance(drained, int) else drained.value) == posted - waited
     assert LEDGERS["a5"].drained(slots, tiles) == period(slots)
-
-
-@pytest.mark.parametrize("primed", [True, False])
-@pytest.mark.parametrize("ids", range(1, 9))
-def test_a_ring_of_flags_balances_when_it_is_played(ids: int, primed: bool) -> None:
-    ring = Ring(ids, primed)
-    for trips in range(20):
-        flags = {flag: bool(ring.set_before(flag)) for flag in range(ids)}
-        for step in range(trips):
-            assert flags == {flag: bool(ring.held(flag, step)) for flag in range(ids)}
-            flag = int(str(cyclic_id(step, ids)))
-            assert flags[flag] is bool(ring.waits(step))
-            flags[flag] = True
-        assert flags == {flag: bool(ring.taken_after(flag, trips)) for flag in range(ids)}
