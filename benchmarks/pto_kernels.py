@@ -66,8 +66,8 @@ def show(report: Report, checkout: Path) -> None:
     for reason, count in reasons.most_common(40):
         print(f"  {count:6} {reason}")
     print(f"refuted, by rule (replays of safety findings: {dict(replays)}):")
-    for (kind, rule), places in sorted(refuted.items()):
-        print(f"  {kind} {rule}: {len(places)}")
+    for (title, rule), places in sorted(refuted.items()):
+        print(f"  {title} {rule}: {len(places)}")
         for place in places[:200]:
             print(f"    {place}")
 

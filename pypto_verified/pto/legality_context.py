@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from pypto_verified.pto.callgraph import components
 from pypto_verified.pto.module import AttrValue, Block, Func, Module, Op, Symbol, Value
 
 INITS = ("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe")
@@ -47,6 +48,7 @@ class Context:
         self.pipe_ends: dict[str, list[Op]] = {}
         self.users: dict[Value, list[Op]] = {}
         self.homes: dict[Op, Func] = {}
+        self._components: dict[str, int] | None = None
         self._settings: set[tuple[Block, str, int]] = set()
         self._set_before: dict[Op, set[str]] = {}
         self._by_name = {func.name: func for func in module.funcs}
@@ -92,18 +94,11 @@ class Context:
         if op.name == "arith.constant" and isinstance(value, int) and not isinstance(value, bool):
             self.constants[op.result] = value
 
-    def reaches(self, start: str, goal: str) -> bool:
-        """Whether the function `start` is `goal` or calls it, directly or not."""
-        seen, waiting = set[str](), [start]
-        while waiting:
-            name = waiting.pop()
-            func = self._by_name.get(name)
-            if name == goal:
-                return True
-            if func is not None and name not in seen:
-                seen.add(name)
-                waiting += self.funcs[func].calls
-        return False
+    def is_circular(self, caller: str, callee: str) -> bool:
+        """Whether a call leads back to its caller, directly or not."""
+        if self._components is None:
+            self._components = components({f.name: facts.calls for f, facts in self.funcs.items()})
+        return self._components.get(caller) == self._components.get(callee, -1)
 
     def is_set(self, push: Op, setter: str) -> bool:
         """Whether the op `setter` stands in front of a push, in its block and for its pipe."""

@@ -89,7 +89,7 @@ ROWS: tuple[Legal, ...] = (
     Legal("PREFETCH-TYPES", "pto.tprefetch", "", "a2a3 prefetches no 8-bit floats", targets=A3,
           holds=lambda s: not _low_precision(s.type("src")), found=lambda s: type_text(s.op.arg("src").type, True)),
     Legal("CALL-RECURSION", "func.call", "", "a function does not call itself, directly or not",
-          holds=lambda s: not s.context.reaches(_callee(s), s.func.name), found=lambda s: f"@{_callee(s)} does",
+          holds=lambda s: not s.context.is_circular(s.func.name, _callee(s)), found=lambda s: f"@{_callee(s)} does",
           source="PTOAS driver"),
     Legal("HELPER-SYNC", _FLAGS, "", "a helper of a tile op has no synchronisation of pipes",
           holds=lambda s: "pto.tileop.helper" not in s.func.attrs, found=lambda s: f"@{s.func.name} has"),
