@@ -141,7 +141,6 @@ class _Check:
         self.result = result
         self.labels: Counter[tuple[str, str]] = Counter()
         kinds = program.symbols.kinds
-        self.unconstrained = frozenset(n for n, k in kinds.items() if k in UNCONSTRAINED)
         self.dims = tuple(n for n, k in kinds.items() if k is SymbolKind.DIM)
         self.inner = frozenset(n for n, k in kinds.items() if k in _INNER)
         self.background = program.symbols.facts
@@ -175,6 +174,11 @@ class _Check:
             self._assumptions(rule, site, hypotheses, goal)))
         if decision.verdict is not Verdict.PROVED:
             self.result.findings.append(self._explain(rule, site, decision, hypotheses, goal))
+
+    @property
+    def unconstrained(self) -> frozenset[str]:
+        """Names of symbols that no refutation may choose; rules add some as they look for their sites."""
+        return frozenset(n for n, k in self.program.symbols.kinds.items() if k in UNCONSTRAINED)
 
     def _decide(self, rule: AnyRule, site: Site, hypotheses: Cond, goal: Cond) -> Decision:
         chosen = rule.chosen(site)

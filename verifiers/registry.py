@@ -5,7 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from verifiers import bound, box, dtype, dtype_ops, event, extents, init, layout, layout_ops, plan, valid, view, write
+from verifiers import (
+    bound,
+    box,
+    dtype,
+    dtype_ops,
+    event,
+    extents,
+    init,
+    layout,
+    layout_ops,
+    pitch,
+    plan,
+    valid,
+    view,
+    write,
+)
 from verifiers.rule import Rule
 
 AnyRule = Rule[Any]
@@ -14,7 +29,7 @@ AnyRule = Rule[Any]
 RULES: tuple[AnyRule, ...] = (
     *box.RULES, *view.RULES, *bound.RULES, *plan.RULES,
     *valid.RULES, *layout.RULES, *dtype.RULES,
-    *event.RULES, *extents.RULES, *layout_ops.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES,
+    *event.RULES, *pitch.RULES, *extents.RULES, *layout_ops.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES,
 )
 
 

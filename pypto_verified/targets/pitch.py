@@ -108,3 +108,48 @@ def acc_compact_valid(rows: IntLike, valid_rows: IntLike, dense: bool) -> CondLi
     """AccCompactValid: the reader takes the pitch from the valid rows (for the readers that heed it, the accumulator is
     compact), or the valid rows reach into the last fractal, so that both pitches are the physical rows."""
     return True if dense else valid_rows > rows - FRACTAL_ROWS
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A left or right operand as the matrix unit's memory holds it. `block`: elements of its type in 32 bytes."""
+
+    space: Space
+    rows: IntLike
+    cols: IntLike
+    valid_rows: IntLike
+    valid_cols: IntLike
+    compact: Compact
+    block: int
+
+
+def _whole_blocks(extent: IntLike, block: int) -> IntLike:
+    return (extent + block - 1) // block * block
+
+
+def lies_in_rows(space: Space, target: str) -> bool:
+    """Whether the boxes of an operand follow one another along its rows (Zz, Zn): its pitch then counts columns. A left
+    operand on a5 (Nz) lies in columns of boxes."""
+    return space is Space.RIGHT or target == "a2a3"
+
+
+def loaded_pitch(operand: Operand, target: str) -> IntLike:
+    """The pitch at which a move fills an operand: its physical extent, or compact what its valid one rounds up to.
+    Source: PTO-ISA TMov.hpp, TExtract.hpp."""
+    if operand.compact is not Compact.NORMAL:
+        return operand.cols if lies_in_rows(operand.space, target) else operand.rows
+    return used_pitch(operand, operand.valid_rows, operand.valid_cols, target)
+
+
+def used_pitch(operand: Operand, rows: IntLike, cols: IntLike, target: str) -> IntLike:
+    """The pitch at which the matrix unit reads an operand of which it takes `rows` x `cols`: it only knows extents."""
+    if not lies_in_rows(operand.space, target):
+        return whole_fractals(rows)
+    return _whole_blocks(cols, operand.block) if operand.space is Space.LEFT else whole_fractals(cols)
+
+
+def one_strip(operand: Operand, rows: IntLike, cols: IntLike, target: str) -> CondLike:
+    """Whether `rows` x `cols` of an operand lie in one row (or column) of boxes, where a pitch does not matter."""
+    if not lies_in_rows(operand.space, target):
+        return cols <= operand.block
+    return rows <= (FRACTAL_ROWS if operand.space is Space.LEFT else operand.block)
