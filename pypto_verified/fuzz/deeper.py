@@ -8,15 +8,13 @@ from pypto_verified import language, simulator
 from pypto_verified.check import CheckOptions, verify_module
 from pypto_verified.compiler import Artifact, MemoryPlanner, compile_function
 from pypto_verified.differential import equal_elements, simulate
-from pypto_verified.errors import NotModelled, PassError
+from pypto_verified.errors import NotModelled, PtoError
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.oracles import Find, compared, interpreted
 from pypto_verified.interpreter import Undefined
 from pypto_verified.ir.printer import print_program
 from pypto_verified.ir.stmt import Function, Program
 from pypto_verified.passes import pipeline
-from pypto_verified.pto.module import Func
-from pypto_verified.pto.walk import walk_ops
 from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.targets import Target
 from pypto_verified.trials import Array, Trial
@@ -28,7 +26,7 @@ Runs = Sequence[tuple[Trial, Mapping[str, Array]]]
 def examine(kernel: Kernel, artifact: Artifact, chip: Target, runs: Runs) -> Iterator[Find]:
     """What the deeper oracles find, each at most once."""
     yield from _passes(kernel, chip, runs)
-    yield from _places(kernel, artifact, chip, runs)
+    yield from _places(kernel, chip, runs)
     yield from _printed(kernel.function)
     yield from _rules(kernel, artifact, chip)
 
@@ -54,13 +52,12 @@ def _passes(kernel: Kernel, chip: Target, runs: Runs) -> Iterator[Find]:
                     return
 
 
-def _places(kernel: Kernel, artifact: Artifact, chip: Target, runs: Runs) -> Iterator[Find]:
-    """Other addresses: storage of its own for each tile, the other planners."""
+def _places(kernel: Kernel, chip: Target, runs: Runs) -> Iterator[Find]:
+    """Other addresses: those of the other planners, and storage of its own for each tile that has none."""
     if not runs:
         return
-    func = artifact.module.funcs[0]
-    for place, other, private in _placed(kernel, artifact, chip, func):
-        program = simulator.compile(other.module.funcs[0], chip, private)
+    for place, other in _placed(kernel, chip):
+        program = simulator.compile(other.module.funcs[0], chip)
         for trial, expected in runs:
             loose: set[str] = set()
             interpreted(kernel.function, trial, loose)
@@ -74,18 +71,14 @@ def _places(kernel: Kernel, artifact: Artifact, chip: Target, runs: Runs) -> Ite
                 break
 
 
-def _placed(
-    kernel: Kernel, artifact: Artifact, chip: Target, func: Func
-) -> Iterator[tuple[str, Artifact, frozenset[str] | None]]:
-    own = frozenset(r.name for op in walk_ops(func) if op.name == "pto.alloc_tile" for r in op.results)
-    yield "own storage", artifact, own
+def _placed(kernel: Kernel, chip: Target) -> Iterator[tuple[str, Artifact]]:
     for planner in MemoryPlanner:
         if planner.value == kernel.planner:
             continue
         try:
-            yield planner.value, compile_function(kernel.function, chip, planner), None
-        except (NotModelled, PassError):
-            continue  # a planner may need more room than there is
+            yield planner.value, compile_function(kernel.function, chip, planner)
+        except PtoError:
+            continue  # a planner may need more room than there is, and the assembler's has no second name for a place
 
 
 def _printed(function: Function) -> Iterator[Find]:

@@ -24,10 +24,10 @@ def _loaded(b: Builder) -> bool:
 
 
 _STEPS: tuple[tuple[Step, int], ...] = (
-    (_loaded, 8), (vector.elementwise, 34), (vector.reduction, 8), (vector.cast, 6), (vector.mask, 4),
-    (vector.shift, 2), (vector.gather, 3), (vector.made, 3), (vector.scalar, 4), (views.slice_, 9), (views.reshape, 5),
-    (views.narrow, 3), (views.fill, 4), (views.assemble, 5), (views.concat, 2), (views.transpose, 2), (views.move, 2),
-    (control.rename, 2), (control.store_in_loop, 3),
+    (_loaded, 8), (vector.elementwise, 34), (vector.reduction, 8), (vector.expansion, 8), (vector.cast, 6),
+    (vector.mask, 4), (vector.shift, 2), (vector.gather, 3), (vector.made, 3), (vector.scalar, 4), (views.slice_, 9),
+    (views.reshape, 5), (views.narrow, 3), (views.fill, 4), (views.assemble, 5), (views.concat, 2),
+    (views.transpose, 2), (views.move, 2), (control.rename, 2), (control.store_in_loop, 3),
 )
 _NESTED: tuple[tuple[Callable[[Builder, control.Fill, int], bool], int], ...] = (
     (control.loop, 9), (control.branch, 6), (control.tail, 3),

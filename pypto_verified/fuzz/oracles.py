@@ -3,7 +3,7 @@
     meaning    the simulated `.pto` gives what the interpreter gives, without a fault
     accepted   a well-typed kernel compiles, and its `.pto` reads back as it was written
     passes     the interpreter gives the same before and after each pass
-    places     every planner's addresses, and storage of its own for each tile, give the same
+    places     every planner's addresses give the same
     printed    the kernel's text loads as the kernel
     rules      what is PROVED runs without a fault, what is REFUTED shows it when it is replayed
 """
@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from zlib import crc32
 
@@ -80,11 +80,14 @@ def _number(seed: tuple[int, int], name: str) -> int:
     return crc32(f"{seed}:{name}".encode())
 
 
-def examine(kernel: Kernel, seed: int = 0, runs: int = 2, deep: bool = False) -> Verdict:
-    """Compile and run one kernel on `runs` inputs. `deep`: all oracles, else `meaning` and `accepted`."""
+def examine(
+    kernel: Kernel, seed: int = 0, runs: int = 2, deep: bool = False, given: Sequence[Trial] | None = None
+) -> Verdict:
+    """Compile and run one kernel on `runs` inputs of its ranges, or on those `given`. `deep`: all oracles, else
+    `meaning` and `accepted`."""
     verdict = Verdict()
     try:
-        _examine(kernel, seed, runs, deep, verdict)
+        _examine(kernel, inputs(kernel, seed, runs) if given is None else given, deep, verdict)
     except NotModelled as error:
         verdict.left_out = error.message
     except PtoError as error:
@@ -99,12 +102,12 @@ def examine(kernel: Kernel, seed: int = 0, runs: int = 2, deep: bool = False) ->
     return verdict
 
 
-def _examine(kernel: Kernel, seed: int, runs: int, deep: bool, verdict: Verdict) -> None:
+def _examine(kernel: Kernel, chosen: Iterable[Trial], deep: bool, verdict: Verdict) -> None:
     chip = target(kernel.target)
     artifact = compile_function(kernel.function, chip, MemoryPlanner(kernel.planner))
     program = simulator.compile(artifact.module.funcs[0], chip)
     trials: list[tuple[Trial, dict[str, Array]]] = []
-    for trial in inputs(kernel, seed, runs):
+    for trial in chosen:
         loose: set[str] = set()
         try:
             expected = interpreted(kernel.function, trial, loose)

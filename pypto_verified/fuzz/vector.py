@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from pypto_verified.dtypes import DTYPES, FP16, FP32, INT16, INT32, DType
 from pypto_verified.fuzz.builder import BLOCK_BYTES, Builder, dims, in_vector_memory, numbers
 from pypto_verified.fuzz.draw import chance, choice, weighted
-from pypto_verified.fuzz.vocabulary import ELEMENTWISE, REDUCTIONS, Row
+from pypto_verified.fuzz.vocabulary import ELEMENTWISE, EXPANSIONS, REDUCTIONS, Row
 from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, Var
 from pypto_verified.ir.types import ScalarType, TileType
 from pypto_verified.targets.dtypes import device_dtypes
@@ -118,6 +118,26 @@ def _apply(b: Builder, row: Row) -> bool:
 def elementwise(b: Builder) -> bool:
     """An op whose result is like its first operand."""
     return _apply(b, choice(b.draw, ELEMENTWISE))
+
+
+def expansion(b: Builder) -> bool:
+    """A tile with a column or row spread over it: one in scope, or one made for it."""
+    row = choice(b.draw, EXPANSIONS)
+    allowed = _allowed(b, row)
+    if _apply(b, row):
+        return True
+    first = _pick(b, lambda t: t.dtype.name in allowed and full(t) and t.shape[0] > 1 and t.shape[1] > 1)
+    if first is None:
+        return False
+    t = b.tile(first)
+    if row.operands.endswith("r"):
+        vector = load(b, (1, t.shape[1]), t.dtype)
+    elif t.shape[0] * t.dtype.bytes % BLOCK_BYTES == 0 and t.dtype.name in ("FP32", "FP16", "INT32", "INT16"):
+        vector = b.assign(b.call("tile.row_max", (first, scratch(b, t))))
+    else:
+        return False
+    b.assign(b.call(row.name, (first, vector)))
+    return True
 
 
 def reduction(b: Builder) -> bool:

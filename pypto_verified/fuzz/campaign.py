@@ -1,0 +1,309 @@
+"""Many kernels, by any `concurrent.futures.Executor`: batches out, finds in, one per cause, each shrunk.
+
+A kernel is named by (seed, example): whoever generates it, on whatever worker, gets the same one. Nothing is shared
+between batches, so a broken pool costs no find: the batches that it had are handed out again, one example at a time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from pypto_verified.fuzz.builder import Kernel
+from pypto_verified.fuzz.coverage import features
+from pypto_verified.fuzz.draw import Seeded
+from pypto_verified.fuzz.faults import switched_on
+from pypto_verified.fuzz.generator import kernel as generate
+from pypto_verified.fuzz.oracles import Find, examine
+from pypto_verified.fuzz.shrink import shrunk, size
+from pypto_verified.ir.walk import calls
+
+RUNS = 2
+SHRINK_RUNS = 4
+DEEP = frozenset({"passes", "printed", "rules"})
+_COMMON = frozenset({"tile.load", "tile.store", "tile.create"})
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a campaign does. `examples` None: as many as fit into `seconds`. `shard` (i, n): every n-th example from the
+    i-th, i from 0. `deep_every`: of how many kernels one goes through all oracles, 0 for none. `fault`: a planted fault
+    that is switched on."""
+
+    seed: int = 0
+    examples: int | None = None
+    seconds: float | None = None
+    shard: tuple[int, int] = (0, 1)
+    batch: int = 25
+    deep_every: int = 10
+    fault: str = ""
+    shrink: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Examples start .. start + count - 1 of the shard."""
+
+    plan: Plan
+    start: int
+    count: int
+
+    def examples(self) -> Iterator[int]:
+        first, step = self.plan.shard
+        return (first + step * i for i in range(self.start, self.start + self.count))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One find, with the kernel and its name. `duplicates`: later finds of the same cause."""
+
+    find: Find
+    kernel: Kernel
+    seed: int
+    example: int
+    statements: int
+    shrunk: bool = False
+    duplicates: int = 0
+
+    @property
+    def cause(self) -> str:
+        """Equal for finds that are likely one fault: a wrong result is told by the ops that the smallest kernel has."""
+        ops = ", ".join(sorted(_ops(self.kernel))) if self.find.trial is not None else ""
+        return f"{self.find.oracle}: {self.find.cause}" + (f" ({ops})" if ops else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Shrink:
+    """A find to make smaller, with the planted fault that was on."""
+
+    found: Found
+    fault: str = ""
+
+
+Job: TypeAlias = Batch | Shrink
+
+
+@dataclass(slots=True)
+class Stats:
+    """Counts of a campaign. `left_out`: kernels that no verdict was given on, by reason; `features`: kernels that have
+    each feature; `busy`: seconds that workers spent."""
+
+    kernels: int = 0
+    agreed: int = 0
+    bitwise: int = 0
+    undefined: int = 0
+    deep: int = 0
+    busy: float = 0.0
+    left_out: Counter[str] = field(default_factory=Counter)
+    features: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Stats) -> None:
+        for name in ("kernels", "agreed", "bitwise", "undefined", "deep", "busy"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        self.left_out.update(other.left_out)
+        self.features.update(other.features)
+
+
+@dataclass(slots=True)
+class Result:
+    """What a campaign gave. `seconds` on the clock."""
+
+    plan: Plan
+    stats: Stats = field(default_factory=Stats)
+    found: dict[str, Found] = field(default_factory=dict)
+    seconds: float = 0.0
+    interrupted: bool = False
+
+
+Outcome: TypeAlias = tuple[Stats, list[Found]]
+OnProgress: TypeAlias = Callable[[Result], None]
+OnFound: TypeAlias = Callable[[Found], None]
+
+
+def run_job(job: Job) -> Outcome | Found:
+    """What a worker does."""
+    return run_batch(job) if isinstance(job, Batch) else shrink(job.found, job.fault)
+
+
+def run_batch(batch: Batch) -> Outcome:
+    """Examine the kernels of a batch."""
+    stats, found = Stats(), []
+    plan = batch.plan
+    started = time.perf_counter()
+    with switched_on(plan.fault):
+        for example in batch.examples():
+            kernel = generate(Seeded(plan.seed, example))
+            deep = plan.deep_every > 0 and example % plan.deep_every == 0
+            verdict = examine(kernel, example, RUNS, deep)
+            stats.kernels += 1
+            stats.deep += deep
+            stats.agreed += verdict.agreed
+            stats.bitwise += verdict.bitwise
+            stats.undefined += verdict.undefined
+            if verdict.left_out:
+                stats.left_out[verdict.left_out] += 1
+            stats.features.update(features(kernel))
+            found += [Found(f, kernel, plan.seed, example, size(kernel.function)) for f in verdict.finds]
+    stats.busy = time.perf_counter() - started
+    return stats, found
+
+
+def shrink(found: Found, fault: str = "") -> Found:
+    """The same find on the smallest kernel that shows it."""
+    wanted = (found.find.oracle, found.find.cause)
+    deep = found.find.oracle in DEEP or found.find.oracle.startswith("places")
+
+    def find_in(kernel: Kernel) -> Find | None:
+        verdict = examine(kernel, found.example, SHRINK_RUNS, deep)
+        return next((f for f in verdict.finds if (f.oracle, f.cause) == wanted), None)
+
+    with switched_on(fault):
+        kernel = shrunk(found.kernel, lambda candidate: find_in(candidate) is not None)
+        find = find_in(kernel) or found.find
+    return replace(found, kernel=kernel, find=find, statements=size(kernel.function), shrunk=True)
+
+
+def run(
+    make: Callable[[], Executor], workers: int, plan: Plan, on_progress: OnProgress = lambda result: None,
+    on_found: OnFound = lambda found: None,
+) -> Result:
+    """Run a campaign on the executor that `make` gives (again, if one breaks). `on_found` sees each new cause twice:
+    as it was found, and shrunk. An interrupt ends the campaign; what was found is in the result."""
+    campaign = _Campaign(make, workers, plan, on_progress, on_found)
+    started = time.monotonic()
+    try:
+        campaign.work(started)
+    except KeyboardInterrupt:
+        campaign.result.interrupted = True
+    finally:
+        campaign.executor.shutdown(wait=not campaign.result.interrupted, cancel_futures=True)
+        campaign.result.seconds = time.monotonic() - started
+    return campaign.result
+
+
+class _Campaign:
+    def __init__(
+        self, make: Callable[[], Executor], workers: int, plan: Plan, on_progress: OnProgress, on_found: OnFound
+    ) -> None:
+        self.make, self.workers, self.plan = make, workers, plan
+        self.on_progress, self.on_found = on_progress, on_found
+        self.result = Result(plan)
+        self.executor = make()
+        self.jobs: dict[Future[Outcome | Found], Job] = {}
+        self.again: list[Batch] = []
+        self.next = 0
+
+    def work(self, started: float) -> None:
+        while True:
+            self.result.seconds = time.monotonic() - started
+            while sum(isinstance(job, Batch) for job in self.jobs.values()) < 2 * self.workers:
+                batch = self._next_batch()
+                if batch is None:
+                    break
+                self._submit(batch)
+            if not self.jobs:
+                return
+            done, _ = wait(self.jobs, return_when=FIRST_COMPLETED)
+            broken = [future for future in done if not self._collect(future)]
+            if broken:
+                self._recover()
+            self.on_progress(self.result)
+
+    def _submit(self, job: Job) -> None:
+        try:
+            future = self.executor.submit(run_job, job)
+        except BrokenExecutor:
+            self.executor = self.make()
+            future = self.executor.submit(run_job, job)
+        self.jobs[future] = job
+
+    def _next_batch(self) -> Batch | None:
+        if self.again:
+            return self.again.pop()
+        plan = self.plan
+        if plan.seconds is not None and self.result.seconds >= plan.seconds:
+            return None
+        left = plan.batch if plan.examples is None else min(plan.batch, plan.examples - self.next)
+        if left <= 0:
+            return None
+        batch = Batch(plan, self.next, left)
+        self.next += left
+        return batch
+
+    def _collect(self, future: Future[Outcome | Found]) -> bool:
+        """Take in what a worker gave; False if its pool is broken."""
+        try:
+            outcome = future.result()
+        except BrokenExecutor:
+            return False
+        job = self.jobs.pop(future)
+        if isinstance(outcome, Found):
+            assert isinstance(job, Shrink)
+            self._named(job.found, outcome)
+            return True
+        stats, found = outcome
+        self.result.stats.add(stats)
+        for f in found:
+            self._found(f)
+        return True
+
+    def _found(self, found: Found) -> None:
+        known = next((c for c, old in self.result.found.items() if _explains(old, found)), None)
+        if known is not None:
+            old = self.result.found[known]
+            self.result.found[known] = replace(old, duplicates=old.duplicates + 1)
+            return
+        self.result.found[found.cause] = found
+        self.on_found(found)
+        if self.plan.shrink:
+            self._submit(Shrink(found, self.plan.fault))
+
+    def _named(self, original: Found, small: Found) -> None:
+        """A shrunk find may turn out to be one that is known."""
+        before = self.result.found.pop(original.cause, original)
+        small = replace(small, duplicates=before.duplicates)
+        old = self.result.found.get(small.cause)
+        if old is not None:
+            self.result.found[small.cause] = replace(old, duplicates=old.duplicates + small.duplicates + 1)
+            return
+        self.result.found[small.cause] = small
+        self.on_found(small)
+
+    def _recover(self) -> None:
+        """A worker died: a new pool, and what was under way once more, each example on its own. An example that was
+        already on its own is the one that kills, and a find."""
+        self.executor.shutdown(wait=False)
+        self.executor = self.make()
+        jobs, self.jobs = list(self.jobs.values()), {}
+        for job in jobs:
+            if isinstance(job, Shrink):
+                continue  # the find stands as it was found
+            if job.count > 1:
+                self.again += [Batch(job.plan, job.start + i, 1) for i in range(job.count)]
+            else:
+                self._killer(job)
+
+    def _killer(self, batch: Batch) -> None:
+        (example,) = batch.examples()
+        kernel = generate(Seeded(batch.plan.seed, example))
+        find = Find("crash", "the worker died", f"example {example} of seed {batch.plan.seed} ends its process")
+        self.result.stats.kernels += 1
+        found = Found(find, kernel, batch.plan.seed, example, size(kernel.function))
+        self.result.found.setdefault(found.cause, found)
+        self.on_found(found)
+
+
+def _ops(kernel: Kernel) -> frozenset[str]:
+    return frozenset(c.op for c in calls(kernel.function.body)) - _COMMON
+
+
+def _explains(old: Found, new: Found) -> bool:
+    """Whether a known find is likely the cause of a new one: same oracle and words, and for a wrong result all ops of
+    the known kernel are in the new one."""
+    if (old.find.oracle, old.find.cause) != (new.find.oracle, new.find.cause):
+        return False
+    return old.find.trial is None or not old.shrunk or _ops(old.kernel) <= _ops(new.kernel)

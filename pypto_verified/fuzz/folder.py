@@ -1,0 +1,131 @@
+"""A find as a folder that stands alone, and the replay of one.
+
+    kernel.py, kernel.pto                     the kernel and its text, if it compiles
+    inputs.npz, expected.npz, actual.npz      one run's arrays by parameter, if the find is about a run
+    find.json                                 what was found, how to compile and run it
+    test_find.py                              a test that fails as long as the find is there
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pypto_verified import language
+from pypto_verified.compiler import MemoryPlanner, compile_function
+from pypto_verified.errors import InputError, Location, PtoError
+from pypto_verified.fuzz.builder import Kernel
+from pypto_verified.fuzz.campaign import DEEP, SHRINK_RUNS, Found
+from pypto_verified.fuzz.oracles import Find, examine
+from pypto_verified.ir.printer import print_program
+from pypto_verified.ir.stmt import Program
+from pypto_verified.ir.types import TensorType
+from pypto_verified.targets import target
+from pypto_verified.trials import Array, Scalar, Trial, stored
+
+_TEST = '''"""{title}"""
+
+from pathlib import Path
+
+from pypto_verified.fuzz.folder import replay
+
+
+def test_the_find_is_gone() -> None:
+    assert replay(Path(__file__).parent) == []
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """The contents of find.json. `seed` and `example` name the kernel that it was found in, before it was shrunk."""
+
+    oracle: str
+    cause: str
+    detail: str
+    target: str
+    planner: str
+    ranges: Mapping[str, tuple[int, ...]]
+    seed: int
+    example: int
+    statements: int
+    kind: str
+    scalars: Mapping[str, int | float]
+    replay: str
+
+
+def write(found: Found, corpus: Path) -> Path:
+    """Write a find into a folder of its own below `corpus` and return it. OSError when it can't be written."""
+    find, kernel = found.find, found.kernel
+    folder = corpus / _slug(found)
+    folder.mkdir(parents=True, exist_ok=True)
+    program = Program("Find", (kernel.function,))
+    (folder / "kernel.py").write_text(print_program(program), encoding="utf-8")
+    try:
+        artifact = compile_function(kernel.function, target(kernel.target), MemoryPlanner(kernel.planner), False)
+        (folder / "kernel.pto").write_text(artifact.text, encoding="utf-8")
+    except (PtoError, AssertionError, LookupError, TypeError, ValueError):
+        (folder / "kernel.pto").unlink(missing_ok=True)
+    scalars: dict[str, int | float] = {}
+    if find.trial is not None:
+        arrays = {n: v for n, v in find.trial.values.items() if isinstance(v, np.ndarray)}
+        scalars = {n: v for n, v in find.trial.inputs.items() if not isinstance(v, np.ndarray)}
+        for name, values in (("inputs", arrays), ("expected", find.expected), ("actual", find.actual)):
+            _save(folder / f"{name}.npz", values)
+    record = Record(
+        find.oracle, find.cause, find.detail, kernel.target, kernel.planner, kernel.ranges, found.seed, found.example,
+        found.statements, find.trial.kind if find.trial is not None else "", scalars,
+        f"pypto-verify fuzz --replay {folder.name}",
+    )
+    (folder / "find.json").write_text(json.dumps(asdict(record), indent=2) + "\n", encoding="utf-8")
+    title = re.sub(r"[\\\"]", "'", f"{find.oracle}: {find.cause}")
+    (folder / "test_find.py").write_text(_TEST.format(title=title), encoding="utf-8")
+    return folder
+
+
+def _slug(found: Found) -> str:
+    words = re.sub(r"[^a-z0-9]+", "-", f"{found.find.oracle} {found.find.cause}".lower()).strip("-")[:40].rstrip("-")
+    return f"{words}-{zlib.crc32(found.cause.encode()):08x}"
+
+
+def _save(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Arrays as numpy can read them without further packages: bfloat16 as its bits."""
+    plain = {n: a.view(np.uint16) if a.dtype.kind == "V" or a.dtype.name == "bfloat16" else a
+             for n, a in arrays.items()}
+    with path.open("wb") as file:
+        np.savez(file, **plain)  # type: ignore[arg-type]  # numpy's own keyword allow_pickle is no array
+
+
+def load(folder: Path) -> tuple[Kernel, Record, Trial | None]:
+    """A written find. InputError for a folder that is none."""
+    try:
+        record = Record(**json.loads((folder / "find.json").read_text(encoding="utf-8")))
+        programs = language.load_file(folder / "kernel.py").programs
+    except (OSError, ValueError, TypeError) as error:
+        raise InputError(f"no find in this folder: {error}", Location(str(folder))) from None
+    function = programs[0].functions[0]
+    ranges = {name: tuple(values) for name, values in record.ranges.items()}
+    kernel = Kernel(function, ranges, record.target, record.planner)
+    if not (folder / "inputs.npz").exists():
+        return kernel, record, None
+    arrays: dict[str, Array | Scalar] = {}
+    with np.load(folder / "inputs.npz") as saved:
+        for p in function.params:
+            if isinstance(p.var.type, TensorType):
+                arrays[p.var.name] = saved[p.var.name].view(stored(p.var.type.dtype))
+    sizes = {name: int(value) for name, value in record.scalars.items() if name in function.dynamic}
+    values = {**arrays, **{n: v for n, v in record.scalars.items() if n not in sizes}}
+    return kernel, record, Trial(record.kind, values, sizes)
+
+
+def replay(folder: Path) -> list[Find]:
+    """The finds that the kernel of a folder still gives, on the recorded inputs if there are some."""
+    kernel, record, trial = load(folder)
+    deep = record.oracle in DEEP or record.oracle.startswith("places")
+    given = None if trial is None else [trial]
+    return examine(kernel, record.example, SHRINK_RUNS, deep, given).finds
