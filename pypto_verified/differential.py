@@ -7,12 +7,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from pypto_verified import interpreter, simulator
 from pypto_verified.compiler import Artifact, compile_function
+from pypto_verified.equality import Outputs, equal_elements, first_difference, tells
 from pypto_verified.errors import NOWHERE, Location, NotModelled
 from pypto_verified.interpreter import Pipes, Undefined, interpret
 from pypto_verified.ir.expr import Call
@@ -28,13 +29,12 @@ from pypto_verified.trials import Array, Scalar, Trial, from_memory, in_memory, 
 if TYPE_CHECKING:
     from pypto_verified.interpreter.meaning import Value
 
+__all__ = [
+    "Comparison", "Difference", "SIMULATOR", "Simulated", "compare", "compare_passes", "equal_elements", "simulate",
+]
+
 MAX_STEPS = 100_000
 SIMULATOR = "the simulated .pto"
-TOLERANCE = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 6e-2}
-"""Allowed difference relative to the largest result, where an op of `UNSPECIFIED` left a result open."""
-
-Outputs: TypeAlias = Mapping[str, Array]
-
 
 @dataclass(frozen=True, slots=True)
 class Difference:
@@ -126,21 +126,11 @@ def _compared(
             break
         found.agreed += 1
         found.bitwise += not loose
-        found.telling += _telling(trial, expected)
+        found.telling += tells(trial.values, expected)
         found.loose |= loose
         if found.agreed == runs:
             break
     return found
-
-
-def _telling(trial: Trial, outputs: Outputs) -> bool:
-    """Whether some output was written and is not constant: agreement on constants says little."""
-    given = trial.values
-    return any(
-        len(np.unique(array.reshape(-1).view(f"u{array.itemsize}"))) > 1
-        and not np.array_equal(array.view(f"u{array.itemsize}"), np.asarray(given[name]).view(f"u{array.itemsize}"))
-        for name, array in outputs.items() if array.size and name in given
-    )
 
 
 def _interpreted(function: Function, trial: Trial, loose: set[str] | None = None) -> Outputs:
@@ -172,7 +162,7 @@ class _Stages:
             except Undefined as error:
                 return Difference(after.name, name, trial, "", (), "defined", f"undefined: {error.message}",
                                   "an op", error.location)
-            differs = _first_difference(expected, outputs, frozenset())
+            differs = first_difference(expected, outputs, frozenset())
             if differs is not None:
                 op, where = _first_op(previous, after, trial)
                 return Difference(after.name, name, trial, *differs, op, where)
@@ -192,7 +182,7 @@ def _simulator_differs(
         error = outcome.errors[0]
         return Difference(function.name, SIMULATOR, trial, "", (), "defined", f"{error.kind}: {error.message}",
                           error.op, error.location)
-    differs = _first_difference(expected, outcome.outputs, loose)
+    differs = first_difference(expected, outcome.outputs, loose)
     return None if differs is None else Difference(function.name, SIMULATOR, trial, *differs)
 
 
@@ -231,36 +221,6 @@ def simulate(
         if isinstance(type_, TensorType) and isinstance(given, np.ndarray):
             outputs[name] = from_memory(array, type_, given.shape, trial.sizes)
     return Simulated(outputs, outcome.errors)
-
-
-def _first_difference(
-    expected: Outputs, found: Outputs, loose: frozenset[str] | set[str]
-) -> tuple[str, tuple[int, ...], str, str] | None:
-    """(output, element, expected, found) of the first unequal element; NaN equals NaN. Only what both have is compared:
-    the simulator does not show what a lone core pushed."""
-    for name in (n for n in expected if n in found):
-        wanted, got = expected[name], found[name]
-        wrong = np.argwhere(~equal_elements(wanted, got, bool(loose)))
-        if len(wrong):
-            at = tuple(int(i) for i in wrong[0])
-            return name, at, str(wanted[at]), str(got[at])
-    return None
-
-
-def equal_elements(a: Array, b: Array, tolerant: bool) -> np.typing.NDArray[np.bool_]:
-    """Bitwise equality per element, NaN with NaN; `tolerant`: floats may differ by TOLERANCE."""
-    unsigned = np.dtype(f"u{a.itemsize}")
-    same = np.ascontiguousarray(a).view(unsigned) == np.ascontiguousarray(b).view(unsigned)
-    if a.dtype.name not in TOLERANCE:
-        return np.asarray(same)
-    x, y = a.astype(np.float64), b.astype(np.float64)
-    same = same | (np.isnan(x) & np.isnan(y))
-    if tolerant and x.size:
-        limit = TOLERANCE[a.dtype.name]
-        largest = np.max(np.abs(np.where(np.isfinite(x), x, 0.0)))
-        with np.errstate(invalid="ignore"):
-            same = same | (np.abs(x - y) <= limit * np.maximum(np.abs(x), min(largest, 1.0) + largest))
-    return np.asarray(same)
 
 
 def _first_op(before: Function, after: Function, trial: Trial) -> tuple[str, Location]:

@@ -3,8 +3,10 @@
 It shares only the IR and the storage of element types with the rest; no arithmetic with the simulator.
 """
 
+from pypto_verified.interpreter.binding import Inputs
 from pypto_verified.interpreter.pipes import Pipes
-from pypto_verified.interpreter.run import Inputs, Observer, Poisoned, Undefined, interpret
+from pypto_verified.interpreter.run import Observer, interpret
+from pypto_verified.interpreter.undefined import Poisoned, Undefined
 from pypto_verified.interpreter.unspecified import UNSPECIFIED
 from pypto_verified.interpreter.values import Tensor, Tile
 

@@ -1,4 +1,4 @@
-"""Elementwise ops: arithmetic, bitwise, comparison, selection, unary functions, casts."""
+"""Elementwise ops: arithmetic, bitwise, unary functions, casts."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TypeAlias
 
 import numpy as np
 
-from pypto_verified.dtypes import INT32, UINT8, DType
+from pypto_verified.dtypes import INT32, DType
 from pypto_verified.interpreter.cast import cast, overflows
 from pypto_verified.interpreter.meaning import MEANINGS, Fault, Site, Value, meaning
 from pypto_verified.interpreter.numbers import Bools, Carrier, Round, settle
 from pypto_verified.interpreter.unspecified import UNSPECIFIED
-from pypto_verified.interpreter.values import Tile, carrier_zeros, fresh, inside, result
+from pypto_verified.interpreter.values import Tile, fresh, inside, result
 
 Fn2: TypeAlias = Callable[[Carrier, Carrier], Carrier]
 Fn1: TypeAlias = Callable[[Carrier], Carrier]
@@ -66,12 +66,6 @@ BINARY: dict[str, Fn2] = {
 _DIVIDES = frozenset({"div", "rem", "fmod"})
 _SHIFTS = frozenset({"shl", "shr"})
 
-COMPARE: tuple[Callable[[Carrier, Carrier], Bools], ...] = (
-    np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal,
-)
-"""By `cmp_type`: EQ, NE, LT, LE, GT, GE."""
-
-
 def scalar_as(value: int | float, dtype: DType) -> Carrier:
     """A scalar operand in the tile's type."""
     raw = np.array(value, dtype=np.float64 if isinstance(value, float) else np.int64)
@@ -80,7 +74,7 @@ def scalar_as(value: int | float, dtype: DType) -> Carrier:
     return settle(np.trunc(raw).astype(np.int64), dtype)
 
 
-def _common(a: Tile, b: Tile) -> None:
+def same_shape(a: Tile, b: Tile) -> None:
     if a.shape != b.shape:
         raise Fault(f"operand shapes {a.shape} and {b.shape} differ")
 
@@ -103,7 +97,7 @@ def _no_count(name: str, count: Carrier, dtype: DType) -> Bools:
 def _binary(name: str, fn: Fn2) -> Callable[[Site], Value]:
     def tile_tile(site: Site) -> Value:
         a, b = site.tile(0), site.tile(1)
-        _common(a, b)
+        same_shape(a, b)
         _no_zero_divisor(b.data, a.poison | b.poison, name, a.dtype)
         with np.errstate(all="ignore"):
             poison = a.poison | b.poison | _no_count(name, b.data, a.dtype)
@@ -152,7 +146,7 @@ def _part(fn: Fn2) -> Callable[[Site], Value]:
 
     def apply(site: Site) -> Value:
         a, b = site.tile(0), site.tile(1)
-        _common(a, b)
+        same_shape(a, b)
         in_a, in_b = inside(a.shape, a.valid), inside(b.shape, b.valid)
         with np.errstate(all="ignore"):
             both = settle(fn(a.data, b.data), a.dtype)
@@ -205,62 +199,9 @@ def _leaky(site: Site) -> Value:
 @meaning("tile.prelu")
 def _parametric(site: Site) -> Value:
     a, slope = site.tile(0), site.tile(1)
-    _common(a, slope)
+    same_shape(a, slope)
     with np.errstate(all="ignore"):
         return result(np.where(a.data > 0, a.data, a.data * slope.data), a.poison | slope.poison, a.valid, a.dtype)
-
-
-def _mask(bits: Bools, poison: Bools, valid: tuple[int, ...]) -> Tile:
-    """A predicate, packed little-endian into bytes; a row is a whole number of 32-byte blocks."""
-    rows, cols = bits.shape
-    bytes_used = (cols + 7) // 8
-    width = (bytes_used + 31) // 32 * 32
-    data = carrier_zeros((rows, width), UINT8)
-    undefined_byte = np.ones((rows, width), dtype=np.bool_)
-    packed = np.packbits(bits, axis=1, bitorder="little")
-    data[:, : packed.shape[1]] = packed
-    undefined_byte[:, : packed.shape[1]] = np.packbits(poison, axis=1, bitorder="little") != 0
-    return Tile(data, undefined_byte, (valid[0], -(-valid[1] // 8)), UINT8, bits, poison)
-
-
-@meaning("tile.cmp")
-def _compare(site: Site) -> Value:
-    a, b = site.tile(0), site.tile(1)
-    _common(a, b)
-    return _mask(COMPARE[site.int_attr("cmp_type")](a.data, b.data), a.poison | b.poison, a.valid)
-
-
-@meaning("tile.cmps")
-def _compare_scalar(site: Site) -> Value:
-    a = site.tile(0)
-    s = scalar_as(site.scalar(1), a.dtype)
-    return _mask(COMPARE[site.int_attr("cmp_type")](a.data, s), a.poison, a.valid)
-
-
-def _bits_of(mask: Tile, shape: tuple[int, ...]) -> tuple[Bools, Bools]:
-    if mask.bits is not None and mask.bit_poison is not None and mask.bits.shape == shape:
-        return mask.bits, mask.bit_poison
-    bits = np.unpackbits(mask.data.astype(np.uint8), axis=1, bitorder="little")[:, : shape[1]].astype(np.bool_)
-    poison = np.repeat(mask.poison, 8, axis=1)[:, : shape[1]]
-    if bits.shape != shape:
-        raise Fault(f"a mask of {bits.shape} bits can't select among {shape} elements")
-    return bits, poison
-
-
-@meaning("tile.sel")
-def _select(site: Site) -> Value:
-    mask, a, b = site.tile(0), site.tile(1), site.tile(2)
-    _common(a, b)
-    bits, poison = _bits_of(mask, a.shape)
-    return fresh(np.where(bits, a.data, b.data), poison | np.where(bits, a.poison, b.poison), a.valid, a.dtype)
-
-
-@meaning("tile.sels")
-def _select_scalar(site: Site) -> Value:
-    mask, a = site.tile(0), site.tile(1)
-    bits, poison = _bits_of(mask, a.shape)
-    s = scalar_as(site.scalar(3), a.dtype)
-    return fresh(np.where(bits, a.data, s), poison | np.where(bits, a.poison, False), a.valid, a.dtype)
 
 
 @meaning("tile.cast")

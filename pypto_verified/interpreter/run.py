@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -16,15 +16,18 @@ import pypto_verified.interpreter.elementwise
 import pypto_verified.interpreter.gather
 import pypto_verified.interpreter.make
 import pypto_verified.interpreter.memory
+import pypto_verified.interpreter.select
 import pypto_verified.interpreter.sort
 import pypto_verified.interpreter.sync
 import pypto_verified.interpreter.views  # noqa: F401  # the families register their meanings
-from pypto_verified.errors import Location, NotModelled, PtoError
+from pypto_verified.errors import Location, NotModelled
+from pypto_verified.interpreter.binding import Inputs, bind
 from pypto_verified.interpreter.meaning import MEANINGS, Fault, Scalar, Site, Value
-from pypto_verified.interpreter.numbers import from_carrier, to_carrier, wrap
+from pypto_verified.interpreter.numbers import from_carrier, wrap
 from pypto_verified.interpreter.pipes import Pipes
 from pypto_verified.interpreter.scalars import binary, unary
-from pypto_verified.interpreter.values import Tensor, Tile
+from pypto_verified.interpreter.undefined import Poisoned, Undefined
+from pypto_verified.interpreter.values import Tile
 from pypto_verified.ir.expr import Binary, Call, Cast, Const, Expr, MakeTuple, Span, TupleGet, Unary, Var
 from pypto_verified.ir.stmt import (
     Assign,
@@ -39,19 +42,7 @@ from pypto_verified.ir.stmt import (
     While,
     Yield,
 )
-from pypto_verified.ir.types import TensorType
 from pypto_verified.ops.registry import lookup
-
-Inputs: TypeAlias = Mapping[str, "NDArray[np.generic] | int | float"]
-"""Values by parameter name; a dynamic dim follows from the arrays' shapes, or is given by its own name."""
-
-
-class Undefined(PtoError):
-    """The kernel has no defined result for these inputs."""
-
-
-class Poisoned(Undefined):
-    """A value without definition reaches a result."""
 
 
 class _Break(Exception):
@@ -103,37 +94,10 @@ def interpret(
     """
     frame = _Frame(function, block=block, lane=lane, max_steps=max_steps, observe=observe, pipes=pipes)
     frame.loose = frame.loose if loose is None else loose
-    tensors: dict[str, Tensor] = {}
-    frame.env.update({name: int(given) for name in function.dynamic if isinstance(given := inputs.get(name), int)})
-    for param in function.params:
-        given = inputs[param.var.name]
-        type_ = param.var.type
-        if isinstance(type_, TensorType):
-            if not isinstance(given, np.ndarray):
-                raise Undefined(f"parameter {param.var.name} is a tensor and needs an array")
-            _bind_dims(frame, param.var.name, type_, given.shape)
-            data = to_carrier(given, type_.dtype)
-            tensors[param.var.name] = Tensor(data.copy(), np.zeros(given.shape, dtype=np.bool_), type_.dtype)
-            frame.env[param.var.name] = tensors[param.var.name]
-        elif isinstance(given, np.ndarray):
-            raise Undefined(f"parameter {param.var.name} is a scalar and can't be an array")
-        else:
-            frame.env[param.var.name] = given
+    frame.env, tensors = bind(function, inputs)
     with contextlib.suppress(_Return):
         _block(frame, function.body)
     return {name: from_carrier(t.data, t.dtype) for name, t in tensors.items()}
-
-
-def _bind_dims(frame: _Frame, name: str, type_: TensorType, shape: tuple[int, ...]) -> None:
-    if len(shape) != len(type_.shape):
-        raise Undefined(f"parameter {name} has rank {len(type_.shape)}, the array has {len(shape)}")
-    for dim, n in zip(type_.shape, shape, strict=True):
-        if isinstance(dim, Var):
-            known = frame.env.setdefault(dim.name, n)
-            if known != n:
-                raise Undefined(f"dim {dim.name} is {known} in one tensor and {n} in {name}")
-        elif isinstance(dim, int) and dim != n:
-            raise Undefined(f"parameter {name} has a dim of {dim}, the array has {n}")
 
 
 def _block(frame: _Frame, body: Sequence[Stmt]) -> tuple[Value, ...]:

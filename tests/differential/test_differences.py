@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pypto_verified.differential import SIMULATOR, compare, compare_passes, equal_elements
+from pypto_verified.differential import SIMULATOR, compare, compare_passes
+from pypto_verified.equality import equal_elements
 from pypto_verified.errors import NotModelled
 from pypto_verified.ir.expr import Call, Var
 from pypto_verified.ir.stmt import Assign, Function, Stmt

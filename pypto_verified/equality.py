@@ -1,0 +1,54 @@
+"""When the results of two runs are equal, and when that says something."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+import numpy as np
+
+from pypto_verified.trials import Array, Scalar
+
+Outputs: TypeAlias = Mapping[str, Array]
+
+TOLERANCE = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 6e-2}
+"""Allowed difference relative to the largest result, where an op of `UNSPECIFIED` left a result open."""
+
+
+def first_difference(
+    expected: Outputs, found: Outputs, loose: frozenset[str] | set[str]
+) -> tuple[str, tuple[int, ...], str, str] | None:
+    """(output, element, expected, found) of the first unequal element; NaN equals NaN. Only what both have is compared:
+    the simulator does not show what a lone core pushed."""
+    for name in (n for n in expected if n in found):
+        wanted, got = expected[name], found[name]
+        wrong = np.argwhere(~equal_elements(wanted, got, bool(loose)))
+        if len(wrong):
+            at = tuple(int(i) for i in wrong[0])
+            return name, at, str(wanted[at]), str(got[at])
+    return None
+
+
+def equal_elements(a: Array, b: Array, tolerant: bool) -> np.typing.NDArray[np.bool_]:
+    """Bitwise equality per element, NaN with NaN; `tolerant`: floats may differ by TOLERANCE."""
+    unsigned = np.dtype(f"u{a.itemsize}")
+    same = np.ascontiguousarray(a).view(unsigned) == np.ascontiguousarray(b).view(unsigned)
+    if a.dtype.name not in TOLERANCE:
+        return np.asarray(same)
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    same = same | (np.isnan(x) & np.isnan(y))
+    if tolerant and x.size:
+        limit = TOLERANCE[a.dtype.name]
+        largest = np.max(np.abs(np.where(np.isfinite(x), x, 0.0)))
+        with np.errstate(invalid="ignore"):
+            same = same | (np.abs(x - y) <= limit * np.maximum(np.abs(x), min(largest, 1.0) + largest))
+    return np.asarray(same)
+
+
+def tells(given: Mapping[str, Array | Scalar], outputs: Outputs) -> bool:
+    """Whether some output was written and is not constant: agreement on constants says little."""
+    return any(
+        len(np.unique(array.reshape(-1).view(f"u{array.itemsize}"))) > 1
+        and not np.array_equal(array.view(f"u{array.itemsize}"), np.asarray(given[name]).view(f"u{array.itemsize}"))
+        for name, array in outputs.items() if array.size and name in given
+    )
