@@ -12,9 +12,9 @@ import sys
 import time
 from pathlib import Path
 
-from proofs.decide import decide_claim
 from proofs.registry import THEOREMS
-from verifiers.solver import Ladder
+from proofs.theorem import counting
+from verifiers.solver import Ladder, Query
 
 ROOT = Path(__file__).resolve().parent.parent
 BUDGETS = (("cold", ("--cold",), 5.0), ("recorded", (), 0.3))
@@ -36,9 +36,9 @@ def main() -> int:
     ladder = Ladder()
     times = []
     for theorem in THEOREMS:
-        for claim in theorem.claims(theorem.subject()):
+        for claim in counting(theorem.claims(theorem.subject())):
             start = time.perf_counter()
-            decide_claim(claim, ladder)
+            ladder.decide(Query(claim.hypotheses, claim.goal))
             times.append((time.perf_counter() - start) * 1000)
     cuts = statistics.quantiles(times, n=100)
     print(f"{len(times)} claims: median {cuts[49]:.1f} ms of {MEDIAN_MS} ms, p99 {cuts[98]:.1f} ms of {P99_MS} ms")

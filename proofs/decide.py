@@ -9,9 +9,9 @@ from time import perf_counter
 
 from proofs.canonical import Canonical
 from proofs.result import Record, Result, Values
-from proofs.theorem import AnyTheorem, Claim, is_trivial
+from proofs.theorem import AnyTheorem, Claim, counting
 from pypto_verified.report.model import Verdict
-from verifiers.solver import Decision, Ladder, Query
+from verifiers.solver import Ladder, Query
 
 ENCODER = "1"
 """Raised when the ladder's encoding of formulas changes: all recorded verdicts are then void."""
@@ -26,7 +26,7 @@ def decide_all(
     ladders = [Ladder(seed) for seed in range(seeds)]
     results = []
     for theorem in theorems:
-        claims = list(theorem.claims(theorem.subject()))
+        claims = list(counting(theorem.claims(theorem.subject())))
         key = canonical.key(claims, ENCODER, solver)
         found = known.results.get(theorem.id)
         stale = found is None or found.key != key
@@ -54,10 +54,13 @@ def _prove(theorem: AnyTheorem, claims: Sequence[Claim], key: str, ladders: Sequ
     tally = _judge(claims, ladders[0])
     subject = theorem.subject()
     refuted = sum(
-        _judge(theorem.claims(m.make(subject)), ladders[0]).verdict is Verdict.REFUTED for m in theorem.mutants)
+        _judge(counting(theorem.claims(m.make(subject))), ladders[0]).verdict is Verdict.REFUTED
+        for m in theorem.mutants)
     milliseconds = round((perf_counter() - start) * 1000, 1)
     agreeing = 1 + sum(_judge(claims, other).verdict is tally.verdict for other in ladders[1:])
     verdict, failed = tally.verdict, tally.failed
+    if not claims:
+        verdict, failed = Verdict.UNKNOWN, "every claim is true by rewriting alone, which shows nothing"
     if verdict is Verdict.PROVED and refuted < len(theorem.mutants):
         verdict, failed = Verdict.UNKNOWN, "a mutant is not refuted"
     if verdict is Verdict.PROVED and agreeing < len(ladders):
@@ -73,7 +76,7 @@ def _judge(claims: Iterable[Claim], ladder: Ladder) -> _Tally:
     tally = _Tally()
     for c in claims:
         tally.claims += 1
-        found = decide_claim(c, ladder)
+        found = ladder.decide(Query(c.hypotheses, c.goal))
         tally.deciders.add(found.decider)
         if c.holds and found.verdict is Verdict.PROVED:
             continue
@@ -85,13 +88,6 @@ def _judge(claims: Iterable[Claim], ladder: Ladder) -> _Tally:
         tally.failed, tally.witness = c.label, found.model
         break
     return tally
-
-
-def decide_claim(c: Claim, ladder: Ladder) -> Decision:
-    """The ladder's decision on one claim; UNKNOWN for a goal that rewriting alone makes true."""
-    if is_trivial(c):
-        return Decision(Verdict.UNKNOWN, "normal-form", why="the goal is true by rewriting alone and shows nothing")
-    return ladder.decide(Query(c.hypotheses, c.goal))
 
 
 def _cross(claims: Sequence[Claim]) -> str:

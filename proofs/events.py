@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from proofs.symbolic import as_int, iff, program_of
-from proofs.theorem import Claim, Mutant, Theorem, claim, counting
+from proofs.theorem import Claim, Mutant, Theorem, claim
 from pypto_verified.index import FALSE, TRUE, Cond, Expr, all_of, const, eq, ne, substitute, symbol
 from pypto_verified.targets import TARGETS
 from verifiers import flags
@@ -135,13 +135,13 @@ def _balanced(name: str, reading: Reading, text: str, flag: Expr, held: Held) ->
     after = [a for a in actions if not a.step.loops and a.step.index > inside[0].step.index]
     made = _Walk(name, flag, FALSE)
     yield from made.through(before, TRUE)
-    yield from counting([claim(f"{name}: at the loop", TRUE, iff(made.state, held(const(0))))])
+    yield claim(f"{name}: at the loop", TRUE, iff(made.state, held(const(0))))
     made = _Walk(f"{name}, iteration", flag, held(step))
     yield from made.through(inside, loop.inside)
-    yield from counting([claim(f"{name}: the next iteration", loop.inside, iff(made.state, held(step + 1)))])
+    yield claim(f"{name}: the next iteration", loop.inside, iff(made.state, held(step + 1)))
     made = _Walk(f"{name}, after", flag, held(count))
     yield from made.through(after, TRUE)
-    yield from counting([claim(f"{name}: free in the end", TRUE, ~made.state)])
+    yield claim(f"{name}: free in the end", TRUE, ~made.state)
 
 
 @dataclass(slots=True)
@@ -157,7 +157,7 @@ class _Walk:
         for number, action in enumerate(actions):
             when = all_of((given, action.step.path, action.on(as_int(self.flag))))
             what = f"{self.name}: {'set' if action.sets else 'wait'} {number}"
-            yield from counting([claim(what, when, ~self.state if action.sets else self.state)])
+            yield claim(what, when, ~self.state if action.sets else self.state)
             self.state = (Transfer(TRUE, when) if action.sets else Transfer(~when, FALSE))(self.state)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from pypto_verified.index import TRUE, Cond
+from pypto_verified.index import FALSE, Cond
 from pypto_verified.index.cond import CondLike, as_cond
 
 D = TypeVar("D")
@@ -60,11 +60,7 @@ AnyTheorem = Theorem[Any]
 """A theorem over some declaration; theorems about different ones stand in one table."""
 
 
-def is_trivial(c: Claim) -> bool:
-    """Whether the normal form alone makes the goal true: such a goal shows nothing and does not count."""
-    return c.holds and c.goal is TRUE
-
-
 def counting(claims: Iterable[Claim]) -> Iterator[Claim]:
-    """Those claims that the normal form does not settle by itself; a false one is never left out."""
-    return (c for c in claims if not is_trivial(c))
+    """The claims that count: not those that the normal form alone makes true. Such a claim shows nothing; under a wrong
+    declaration it is no longer true, and then it counts."""
+    return (c for c in claims if not c.holds or c.hypotheses is FALSE or c.hypotheses & ~c.goal is not FALSE)

@@ -134,7 +134,13 @@ def test_hypotheses_that_cannot_hold_prove_nothing() -> None:
 
 
 def test_a_goal_that_is_true_by_rewriting_alone_does_not_count() -> None:
-    assert verdict(theorem_of(claim("c", X >= 0, eq(X + 1, 1 + X)))) == (Verdict.UNKNOWN, "c")
+    empty = claim("empty", X >= 0, eq(X + 1, 1 + X))
+    given = claim("given", (X >= 0) & (X <= 9), X <= 9)
+    assert verdict(theorem_of(empty, given))[0] is Verdict.UNKNOWN
+    right = claim("right", X >= 8, X >= 7)
+    (result,) = decide_all(
+        (theorem_of(empty, given, right),), Record("", {}), cold=True, cross=False, seeds=1)
+    assert (result.verdict, result.claims) == (Verdict.PROVED, 1)
 
 
 def test_a_false_claim_is_refuted_with_values() -> None:
