@@ -26,9 +26,10 @@ def divide(a: Array, b: Array) -> Array:
 
 
 def floor_remainder(a: Array, b: Array) -> Array:
-    """Remainder with the divisor's sign."""
+    """Remainder with the divisor's sign; of 64-bit integers with the dividend's, which a5 takes from a truncated
+    quotient (PTO-ISA a5 Int64Div.hpp)."""
     require_nonzero(b)
-    return np.remainder(a, b)
+    return np.fmod(a, b) if b.dtype == np.int64 else np.remainder(a, b)
 
 
 def trunc_remainder(a: Array, b: Array) -> Array:

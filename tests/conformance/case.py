@@ -43,8 +43,9 @@ class Case:
     `inputs`: global tensors before the run, by name, results among them. `expected`: tensors after it, for each oracle
     that knows the tensor; `on` holds those where an oracle is expected to give something else. `ir` and `pto` write the
     kernel for the interpreter and for the simulator; None where an oracle has no such op. `care`: bits that count, by
-    tensor. `close`: allowed difference relative to the expected value, 0 for bitwise. `memory`: on-chip bytes by
-    target. `faults`: by target, the kinds of fault that the run must report. `scalars`: run-time scalar arguments.
+    tensor. `close`: allowed difference relative to the expected value, 0 for bitwise; `within`: an absolute one.
+    `memory`: on-chip bytes by target. `faults`: by target, the kinds of fault that the run must report. `scalars`:
+    run-time scalar arguments.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Case:
     on: Mapping[str, Mapping[str, Array]] = field(default_factory=dict)
     care: Mapping[str, Array] = field(default_factory=dict)
     close: float = 0.0
+    within: float = 0.0
     memory: Mapping[str, tuple[Memory, ...]] = field(default_factory=dict)
     faults: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     scalars: Mapping[str, int | float] = field(default_factory=dict)
@@ -82,14 +84,14 @@ def differences(case: Case, oracle: str, outputs: Mapping[str, Array]) -> list[s
         if want.shape != got.shape or want.dtype != got.dtype:
             found.append(f"{name} is {got.dtype}{got.shape} instead of {want.dtype}{want.shape}")
             continue
-        wrong = np.argwhere(~_same(want, got, case.care.get(name), case.close))
+        wrong = np.argwhere(~_same(want, got, case.care.get(name), case.close, case.within))
         if len(wrong):
             at = tuple(int(i) for i in wrong[0])
             found.append(f"{name}{list(at)} is {got[at]} instead of {want[at]} ({len(wrong)} of {want.size} wrong)")
     return found
 
 
-def _same(want: Array, got: Array, care: Array | None, close: float) -> Array:
+def _same(want: Array, got: Array, care: Array | None, close: float, within: float) -> Array:
     unsigned = np.dtype(f"u{want.itemsize}")
     a, b = (np.ascontiguousarray(x).view(unsigned) for x in (want, got))
     equal: Array = (a == b) if care is None else ((a ^ b) & care) == 0
@@ -97,7 +99,7 @@ def _same(want: Array, got: Array, care: Array | None, close: float) -> Array:
         with np.errstate(invalid="ignore"):
             x, y = want.astype(np.float64), got.astype(np.float64)
         equal = equal | (np.isnan(x) & np.isnan(y))
-        if close:
+        if close or within:
             with np.errstate(invalid="ignore"):
-                equal = equal | (np.abs(x - y) <= close * np.abs(x))
+                equal = equal | (np.abs(x - y) <= close * np.abs(x) + within)
     return equal

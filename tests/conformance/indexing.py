@@ -133,7 +133,7 @@ def scatter_cases() -> Iterator[Case]:
 
 
 def block_gather_cases() -> Iterator[Case]:
-    """Gather of 32-byte blocks by byte offset: only IR has a meaning for it."""
+    """TGATHERB: 32-byte blocks by byte offset."""
     for dtype in ("FP16", "FP32", "INT8"):
         a = samples(dtype, (8, 32), 128)
         width = 256 // bits(dtype)
@@ -142,11 +142,18 @@ def block_gather_cases() -> Iterator[Case]:
         rows = [b"".join(raw[o : o + 32] for o in row) for row in offsets.tolist()]
         values = np.frombuffer(b"".join(rows), KINDS[dtype]).reshape(2, 8 * width)
 
+        def write_pto(k: PtoKernel, dtype: str = dtype, width: int = width) -> None:
+            x, y, z = k.tile("x", dtype, (8, 32)), k.tile("y", "UINT32", (2, 8)), k.tile("z", dtype, (2, 8 * width))
+            k.load("a", x)
+            k.load("o", y)
+            k.op("tgatherb", "x y", z)
+            k.store(z, "out")
+
         def write_ir(k: IrKernel) -> None:
             k.store(k.call("gatherb", k.load("a", (8, 32)), k.load("o", (2, 8))), "out")
 
-        yield Case(f"gatherb-{dtype}", "gatherb", "32 bytes of a's own bytes from each offset, concatenated",
-                   {"a": a, "o": offsets, "out": np.zeros_like(values)}, {"out": values}, write_ir)
+        yield Case(f"tgatherb-{dtype}", "tgatherb", "32 bytes of a's own bytes from each offset, concatenated",
+                   {"a": a, "o": offsets, "out": np.zeros_like(values)}, {"out": values}, write_ir, write_pto)
 
 
 def sort_cases() -> Iterator[Case]:

@@ -39,6 +39,11 @@ def _toward_zero(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
+def _truncated_rest(a: int, b: int) -> int:
+    """What a5's TREM gives for 64-bit integers: its quotient is truncated (PTO-ISA a5 Int64Div.hpp)."""
+    return a - _toward_zero(a, b) * b
+
+
 def _pattern(f: Callable[[Array, Array], Array], dtype: str) -> Formula:
     """A formula on the stored bits."""
     kind = np.dtype(f"u{KINDS[dtype].itemsize}")
@@ -149,10 +154,14 @@ def _value(row: Binary, dtype: str, a: Array, b: Array) -> Array:
         with np.errstate(all="ignore"):
             return nearest(row.floats(wide(a), wide(b)), dtype)
     assert row.ints is not None
+    if row.pto == "trem" and dtype == "INT64":
+        return wrapped(_each(_truncated_rest)(objects(a), objects(b)), dtype)
     return wrapped(_each(row.ints)(objects(a), objects(b)), dtype)
 
 
 def _in_ir(row: Binary, dtype: str) -> bool:
+    if row.ir == "rem" and dtype == "INT64":
+        return False
     if row.raw is not None and is_float(dtype):
         return False
     return dtype not in _NOT_IN_IR and (not row.ir_types or dtype in row.ir_types.split())
@@ -161,6 +170,8 @@ def _in_ir(row: Binary, dtype: str) -> bool:
 def _why(row: Binary, dtype: str) -> str:
     if row.raw is not None:
         return f"{row.words}, on the stored bits by numpy"
+    if row.pto == "trem" and dtype == "INT64":
+        return "a - trunc(a / b) * b on Python integers: a5's 64-bit quotient is truncated"
     how = "in float64, rounded once to the type" if is_float(dtype) else "on Python integers, modulo 2**bits"
     return f"{row.words} {how}"
 

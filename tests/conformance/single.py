@@ -58,7 +58,7 @@ def single(
     ir_op: Ir | None, *, targets: tuple[str, ...] = TARGETS, close: float = 0.0,
     scalars: Mapping[str, int | float] | None = None, on: Mapping[str, Array] | None = None,
     layout: tuple[str, str, int] | None = None, care: Array | None = None, ir_shape: tuple[int, int] | None = None,
-    scratch: Source | None = None,
+    scratch: Source | None = None, within: float = 0.0,
 ) -> Case:
     """The case `result = op(sources)`: `values` on the valid region, what was there before on the rest of the tile.
 
@@ -101,7 +101,7 @@ def single(
     return Case(
         name=name, op=pto.op if pto is not None else ir_op.op if ir_op is not None else "", derivation=derivation,
         inputs=inputs, expected={"out": after, "whole": after}, ir=write_ir if ir_op is not None else None,
-        pto=write_pto if pto is not None else None, targets=targets, on=others, close=close,
+        pto=write_pto if pto is not None else None, targets=targets, on=others, close=close, within=within,
         care={} if care is None else {"out": care, "whole": care}, scalars=scalars or {},
     )
 
