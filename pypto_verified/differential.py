@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from pypto_verified import interpreter, simulator
-from pypto_verified.compiler import Artifact, compile_function
+from pypto_verified.compiler import Artifact, MemoryPlanner, compile_function
 from pypto_verified.equality import Outputs, equal_elements, first_difference, tells
 from pypto_verified.errors import NOWHERE, Location, NotModelled
 from pypto_verified.interpreter import Pipes, Undefined, interpret
@@ -77,7 +77,7 @@ class Comparison:
 
 def compare(
     function: Function, target: Target, runs: int = 8, attempts: int = 64, seed: int = 0,
-    given: Mapping[str, int] | None = None,
+    given: Mapping[str, int] | None = None, planner: MemoryPlanner = MemoryPlanner.PYPTO,
 ) -> Comparison:
     """Compile `function` and run every stage of it, and the `.pto`, on `runs` inputs with a defined result (`attempts`
     are tried; `given` fixes sizes and integer scalars).
@@ -85,7 +85,7 @@ def compare(
     Stops at the first difference. Raises what compiling raises, and NotModelled naming what either meaning lacks.
     """
     stages = _Stages(function)
-    artifact = compile_function(function, target, on_pass=stages.add)
+    artifact = compile_function(function, target, planner, on_pass=stages.add)
     program = simulator.compile(artifact.module.funcs[0], target, lone=True)
 
     def run(trial: Trial, expected: Outputs, loose: set[str]) -> Difference | None:
