@@ -16,7 +16,7 @@ from pypto_verified.index import Expr, any_of, as_expr, cond, expr, implies, wal
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator import layout
 from pypto_verified.targets import fifo, pitch, split
-from verifiers import box, flags, view
+from verifiers import box, flags, recurrence, view
 from verifiers.access import overlap, scalars, tiles
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -58,7 +58,7 @@ MUTATIONS: dict[str, Patch] = {
     "SPLIT-PARITY-EXACT": swap(split, "lane_extents", lambda f: lambda code, rows, cols, lane: (rows, cols)),
     "PITCH-EQUAL": swap(pitch, "written_pitch", lambda f: lambda m: f(m) + pitch.FRACTAL_ROWS),
     "EVENT-CYCLIC": swap(flags, "_id", lambda f: lambda step: f(step) + 1),
-    "EVENT-RING": swap(flags.Action, "on", lambda f: lambda self, id: f(self, id + 1)),
+    "EVENT-RING": swap(recurrence.Transfer, "__call__", lambda _: lambda self, before: before),
     "FIFO-COUNT": swap(fifo, "posts", lambda f: lambda slots, tile: f(slots, as_expr(tile) + 1)),
     "FIFO-OVERRUN": swap(fifo, "posted", lambda f: lambda slots, tiles: f(slots, as_expr(tiles) + 1)),
     "FIFO-DRAIN": swap(fifo, "waited", lambda f: lambda slots, tiles: f(slots, tiles + 1)),
