@@ -69,6 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     from pypto_verified import simulate_command
 
     simulate_command.simulate_arguments(commands.add_parser("simulate", help="run a kernel on inputs of your choice"))
+    from pypto_verified import fuzz_command
+
+    fuzz_command.fuzz_arguments(commands.add_parser("fuzz", help="compare both meanings on random kernels"))
     rules = commands.add_parser("rules", help="list the rules, or explain one")
     rules.add_argument("id", nargs="?", metavar="ID")
     _prove_arguments(commands.add_parser("prove", help="prove the theorems behind the rules"))
@@ -121,6 +124,8 @@ def _check(options: argparse.Namespace) -> int:
     from pypto_verified.check import CheckOptions, check_paths
     from pypto_verified.errors import InputError
 
+    if options.output is not None and any(_same_file(path, options.output) for path in options.paths):
+        return _refuse(f"{options.output} is an input: the report would overwrite it")
     try:
         report = check_paths(options.paths, CheckOptions(
             target=options.target, level=options.level, assume=tuple(options.assume), strict=options.strict,
@@ -130,6 +135,13 @@ def _check(options: argparse.Namespace) -> int:
     except InputError as error:
         return _refuse(str(error))
     return _show(report, options.format, options.output)
+
+
+def _same_file(one: str, other: str) -> bool:
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
 
 
 def _cache_directory(options: argparse.Namespace) -> Path | None:
@@ -237,6 +249,12 @@ def _simulate(options: argparse.Namespace) -> int:
     return run_simulate(options)
 
 
+def _fuzz(options: argparse.Namespace) -> int:
+    from pypto_verified.fuzz_command import run_fuzz
+
+    return run_fuzz(options)
+
+
 def _refuse(message: str) -> int:
     print(f"pypto-verify: {message}", file=sys.stderr)
     return USAGE_ERROR
@@ -244,5 +262,5 @@ def _refuse(message: str) -> int:
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": _check, "compile": _compile, "rules": _rules, "prove": _prove, "map": _map, "diff": _diff,
-    "simulate": _simulate,
+    "simulate": _simulate, "fuzz": _fuzz,
 }

@@ -90,7 +90,7 @@ Job: TypeAlias = Batch | Shrink
 @dataclass(slots=True)
 class Stats:
     """Counts of a campaign. `left_out`: kernels that no verdict was given on, by reason; `features`: kernels that have
-    each feature; `busy`: seconds that workers spent."""
+    each feature; `known`: explained finds; `busy`: seconds that workers spent."""
 
     kernels: int = 0
     agreed: int = 0
@@ -99,12 +99,14 @@ class Stats:
     deep: int = 0
     busy: float = 0.0
     left_out: Counter[str] = field(default_factory=Counter)
+    known: Counter[str] = field(default_factory=Counter)
     features: Counter[str] = field(default_factory=Counter)
 
     def add(self, other: Stats) -> None:
         for name in ("kernels", "agreed", "bitwise", "undefined", "deep", "busy"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.left_out.update(other.left_out)
+        self.known.update(other.known)
         self.features.update(other.features)
 
 
@@ -146,6 +148,7 @@ def run_batch(batch: Batch) -> Outcome:
             stats.undefined += verdict.undefined
             if verdict.left_out:
                 stats.left_out[verdict.left_out] += 1
+            stats.known.update(verdict.known)
             stats.features.update(features(kernel))
             found += [Found(f, kernel, plan.seed, example, size(kernel.function)) for f in verdict.finds]
     stats.busy = time.perf_counter() - started

@@ -15,7 +15,7 @@ from typing import TextIO
 
 from pypto_verified.fuzz import folder
 from pypto_verified.fuzz.campaign import Found, Plan, Result, run
-from pypto_verified.fuzz.vocabulary import EXCLUDED, REFUSALS
+from pypto_verified.fuzz.vocabulary import EXCLUDED, KNOWN, REFUSALS
 
 SCHEMA_VERSION = 1
 INTERRUPTED = 130
@@ -144,6 +144,9 @@ def as_text(result: Result, folders: dict[str, Path]) -> str:
     for cause, found in sorted(result.found.items()):
         lines.append(f"find: {cause}")
         lines.append(f"  {found.statements} statements, {found.duplicates + 1} times, {folders.get(cause, '')}")
+    for name, count in stats.known.most_common():
+        reason = next(k.reason for k in KNOWN if name.startswith(k.what))
+        lines.append(f"known, {count} times: {name}: {reason}")
     if not result.found:
         lines.append("no finds")
     if result.interrupted:
@@ -158,6 +161,7 @@ def as_json(result: Result, folders: dict[str, Path]) -> str:
         "schema": SCHEMA_VERSION, "seed": plan.seed, "shard": list(plan.shard), "interrupted": result.interrupted,
         "seconds": round(result.seconds, 3), "busy_seconds": round(stats.busy, 3), "kernels": stats.kernels,
         "deep": stats.deep, "agreed": stats.agreed, "bitwise": stats.bitwise, "undefined": stats.undefined,
+        "known": dict(stats.known.most_common()),
         "left_out": dict(stats.left_out.most_common()),
         "coverage": {name: round(count / max(stats.kernels, 1), 4) for name, count in sorted(stats.features.items())},
         "finds": [
@@ -172,7 +176,7 @@ def as_json(result: Result, folders: dict[str, Path]) -> str:
 
 def excluded() -> str:
     """The table of what no generated kernel has, and of what the compiler may refuse."""
-    rows = [*EXCLUDED, *REFUSALS]
+    rows = [*EXCLUDED, *REFUSALS, *KNOWN]
     width = max(len(r.what) for r in rows)
     return "".join(f"{r.what:<{width}}  {r.reason}  [{r.source}]\n" for r in rows)
 

@@ -46,7 +46,7 @@ def loop(b: Builder, fill: Fill, depth: int) -> bool:
         b.scopes[-1].update({a.var.name: a.var for a in iters})
         fill(b, depth + 1)
         if iters:
-            b.add(Yield(tuple(_same_type(b, a.var) for a in iters), SPAN))
+            b.add(Yield(_handed_on(b, iters), SPAN))
     b.loops.pop()
     results = tuple(Var(b.name("q"), v.type) for v in carried)
     b.add(For(var, start, stop, step, iters, tuple(body), results, kind, SPAN))
@@ -55,8 +55,20 @@ def loop(b: Builder, fill: Fill, depth: int) -> bool:
 
 
 def _carried(b: Builder) -> list[Var]:
-    first, second = pick(b), pick(b)
+    """One or two tiles, often of one type."""
+    first = pick(b)
+    if first is None:
+        return []
+    like = [v for v in b.tiles() if v.type == first.type and v.name != first.name]
+    second = choice(b.draw, like) if like and chance(b.draw, 60) else pick(b)
     return [v for v in dict.fromkeys((first, second)) if v is not None]
+
+
+def _handed_on(b: Builder, iters: tuple[IterArg, ...]) -> tuple[Var, ...]:
+    """The values of the next trip: the carried ones exchanged, or any of their types."""
+    if len(iters) == 2 and iters[0].var.type == iters[1].var.type and chance(b.draw, 50):
+        return iters[1].var, iters[0].var
+    return tuple(_same_type(b, a.var) for a in iters)
 
 
 def _same_type(b: Builder, var: Var) -> Var:
@@ -86,7 +98,8 @@ def _condition(b: Builder) -> Expr:
         if chance(b.draw, 50):
             return Binary(BinaryOp.EQ, Binary(BinaryOp.MOD, i, Const(2), INDEX), Const(b.draw.integer(0, 1)), BOOL)
         return Binary(choice(b.draw, (BinaryOp.EQ, BinaryOp.GT, BinaryOp.LE)), i, Const(b.draw.integer(0, 2)), BOOL)
-    return Binary(choice(b.draw, (BinaryOp.EQ, BinaryOp.LT)), b.integer((0, 1, 2)), Const(1), BOOL)
+    compare = choice(b.draw, (BinaryOp.EQ, BinaryOp.LT, BinaryOp.LE))
+    return Binary(compare, b.integer((0, 1, 2)), Const(1), BOOL)
 
 
 def tail(b: Builder, fill: Fill, depth: int) -> bool:

@@ -58,7 +58,7 @@ def _vector_kernel(b: Builder) -> None:
 def _fill(b: Builder, depth: int) -> None:
     """A few statements, with loops and branches where the depth allows."""
     for _ in range(b.draw.integer(1, 8 if depth == 0 else 3)):
-        if depth < MAX_DEPTH and chance(b.draw, 14):
+        if depth < MAX_DEPTH and chance(b.draw, 25 if depth else 14):
             weighted(b.draw, _NESTED)(b, _fill, depth)
         else:
             weighted(b.draw, _STEPS)(b)

@@ -22,7 +22,7 @@ from pypto_verified.compiler import MemoryPlanner, compile_function
 from pypto_verified.differential import Simulated, equal_elements, simulate
 from pypto_verified.errors import NotModelled, PtoError
 from pypto_verified.fuzz.builder import Kernel
-from pypto_verified.fuzz.vocabulary import REFUSALS
+from pypto_verified.fuzz.vocabulary import KNOWN, REFUSALS
 from pypto_verified.interpreter import Undefined, interpret
 from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import ScalarType, TensorType
@@ -49,13 +49,14 @@ class Find:
 @dataclass(slots=True)
 class Verdict:
     """What examining one kernel gave. `agreed`: runs with equal results; `bitwise`: those without a tolerance;
-    `undefined`: runs without a defined result; `left_out`: what no side models."""
+    `undefined`: runs without a defined result; `left_out`: what no side models; `known`: explained finds."""
 
     finds: list[Find] = field(default_factory=list)
     agreed: int = 0
     bitwise: int = 0
     undefined: int = 0
     left_out: str = ""
+    known: list[str] = field(default_factory=list)
 
 
 def inputs(kernel: Kernel, seed: int, runs: int) -> Iterator[Trial]:
@@ -99,6 +100,11 @@ def examine(
         frame = traceback.extract_tb(error.__traceback__)[-1]
         at = f"{frame.filename.rpartition('pypto_verified/')[2]}:{frame.name}"
         verdict.finds.append(Find("crash", f"{type(error).__name__} in {at}", traceback.format_exc()))
+    for find in list(verdict.finds):
+        name = f"{find.oracle}: {find.cause}"
+        if any(name.startswith(k.what) for k in KNOWN):
+            verdict.finds.remove(find)
+            verdict.known.append(name)
     return verdict
 
 

@@ -30,9 +30,8 @@ def _product(site: Site, lhs: Tile, rhs: Tile, start: tuple[Carrier, Bools] | No
     if not left.exact:
         site.leave_open()
     with np.errstate(all="ignore"):
-        total = a @ b
+        total = a @ b if start is None else a @ b + start[0][:m, :n]
     if start is not None:
-        total = total + start[0][:m, :n]
         poison = poison | start[1][:m, :n]
     return settle(total, dtype), poison
 

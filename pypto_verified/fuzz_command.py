@@ -1,0 +1,82 @@
+"""The command `fuzz`: arguments and exit code. The campaign is imported when it starts."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+WRONG_INPUT = 2
+
+
+def fuzz_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = (
+        "exit code: 0 without finds, 1 with finds, 2 for wrong input, 130 when interrupted (what was found is kept)\n"
+        "each find is a folder of the corpus with the kernel, its .pto, inputs, both results and a test"
+    )
+    add = parser.add_argument
+    amount = parser.add_mutually_exclusive_group()
+    amount.add_argument("--examples", type=_positive, metavar="N", help="kernels to generate (default: 1000)")
+    amount.add_argument("--minutes", type=_minutes, metavar="M", help="how long to go on")
+    add("--seed", type=int, default=0, metavar="S", help="equal seeds give equal kernels (default: 0)")
+    add("--shard", type=_shard, default=(0, 1), metavar="I/N", help="the I-th of N parts of the campaign, from 1")
+    add("-j", "--jobs", type=_positive, default=1, metavar="N", help="worker processes (default: 1)")
+    add("--corpus", default="fuzz_finds", metavar="DIR", help="where finds are written (default: fuzz_finds)")
+    add("--format", choices=("text", "json"), default="text", help="form of the summary (default: text)")
+    add("--fault", default="", metavar="NAME", help="switch a planted fault on; 'list' names them")
+    add("--replay", metavar="DIR", help="examine the find in this folder again")
+    add("--excluded", action="store_true", help="print what no generated kernel has, and why")
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return value
+
+
+def _minutes(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError("must be a number of minutes, more than 0")
+    return value
+
+
+def _shard(text: str) -> tuple[int, int]:
+    first, _, count = text.partition("/")
+    if not (first.isdigit() and count.isdigit() and 1 <= int(first) <= int(count)):
+        raise argparse.ArgumentTypeError("must be I/N with 1 <= I <= N, e.g. 2/4")
+    return int(first) - 1, int(count)
+
+
+def run_fuzz(options: argparse.Namespace) -> int:
+    """Run a campaign, replay a find, or print a table."""
+    from pathlib import Path
+
+    from pypto_verified.errors import InputError
+    from pypto_verified.fuzz import command, faults
+
+    if options.excluded:
+        sys.stdout.write(command.excluded())
+        return 0
+    if options.fault == "list":
+        sys.stdout.write(faults.listed())
+        return 0
+    try:
+        if options.replay is not None:
+            return command.replay(Path(options.replay), sys.stdout)
+        faults.known(options.fault)
+        request = command.Request(
+            options.examples, options.minutes, options.seed, options.shard, options.jobs, Path(options.corpus),
+            options.format == "json", options.fault,
+        )
+        return command.fuzz(request, sys.stdout, sys.stderr)
+    except InputError as error:
+        return _refuse(str(error))
+    except OSError as error:
+        return _refuse(f"can't write to {options.corpus}: {error.strerror or error}")
+
+
+def _refuse(message: str) -> int:
+    print(f"pypto-verify: {message}", file=sys.stderr)
+    return WRONG_INPUT
