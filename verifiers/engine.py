@@ -108,7 +108,7 @@ def _verify_function(
     shown = options.names.get(func.name, {})
     outputs = tuple((a, shown.get(a, a)) for a in options.outputs.get(func.name, ()))
     context = Context(program, target, level3, options.strict, module, ladder, outputs)
-    check = _Check(program, ladder, _assumed(program, options), result)
+    check = _Check(program, ladder, _assumed(program, options), result, func.name in options.names)
     for rule in selected(options.families):
         check.rule(rule, context)
     check.unmodelled()
@@ -133,9 +133,11 @@ class _Check:
     """The state of checking one function."""
 
     def __init__(
-        self, program: AccessProgram, ladder: Ladder, assumed: list[tuple[str, Cond]], result: FunctionResult
+        self, program: AccessProgram, ladder: Ladder, assumed: list[tuple[str, Cond]], result: FunctionResult,
+        declared: bool,
     ) -> None:
         self.program = program
+        self.declared = declared
         self.ladder = ladder
         self.assumed = assumed
         self.result = result
@@ -183,11 +185,27 @@ class _Check:
     def _decide(self, rule: AnyRule, site: Site, hypotheses: Cond, goal: Cond) -> Decision:
         chosen = rule.chosen(site)
         dims = (*self.dims, *sorted(chosen - set(self.dims)))
-        decision = self.ladder.decide(Query(hypotheses, goal, self.unconstrained - chosen, dims))
+        free = self.unconstrained - chosen
+        decision = self.ladder.decide(Query(hypotheses, goal, free, dims))
+        related = self._related(hypotheses, goal) if decision.verdict is Verdict.REFUTED else frozenset[str]()
+        if related:
+            decision = self.ladder.decide(Query(hypotheses, goal, free | related, ()))
         why = rule.undecided(site)
         if why and (decision.verdict is not Verdict.REFUTED):
             return Decision(Verdict.UNKNOWN, "", why=why)
         return decision
+
+    def _related(self, hypotheses: Cond, goal: Cond) -> frozenset[str]:
+        """Extents that callers keep in a relation which the text does not tell: two of them, or one and the number of
+        blocks. Only where no author has declared the sizes; an extent alone may have any value."""
+        if self.declared:
+            return frozenset()
+        _, _, names = split_by_relevance(hypotheses, names_of(goal))
+        extents = names & set(self.dims)
+        kinds = {self.program.symbols.kinds.get(name) for name in names - {"subblock_idx"}}
+        launch_told = any("block_num" in names_of(c) for _, c in self.assumed)
+        launched = SymbolKind.BLOCK in kinds and not launch_told
+        return frozenset(extents) if len(extents) > 1 or (extents and launched) else frozenset()
 
     @cached_property
     def _consistent(self) -> bool:

@@ -100,3 +100,18 @@ def test_interleaved_columns_are_disjoint_for_every_row() -> None:
     left, right = Rect(const(0), 8, 128, 256), Rect(const(128), 8, 128, 256)
     row = symbol("row", 0, 7)
     assert disjoint_rects(const(0), left, 256 * row + 128, right).kind == "true"
+
+
+def test_a_view_that_starts_within_a_box_at_run_time_is_not_modelled() -> None:
+    """A row of NZ lies behind the row before it, in its box or in the next: the assembler takes such a view."""
+    boxed = tile(32, 64, "f16", "mat", "col_major", "row_major")
+    part = tile(16, 64, "f16", "mat", "col_major", "row_major", valid=("16", "64"))
+
+    def kinds(*scale: str) -> set[Verdict]:
+        lines = (alloc("t", boxed), *scale,
+                 f"%v = pto.subview %t[%o, %c0] sizes [16, 64] : {boxed} -> {part}")
+        result = check(kernel("\n".join(lines), "%row: index"), families="VIEW")
+        return {o.verdict for o in result.obligations if o.rule in ("MODEL-OP", "VIEW-BOX")}
+
+    assert kinds("%o = arith.muli %row, %c16 : index") == {Verdict.PROVED}
+    assert kinds("%o = arith.addi %row, %c0 : index") == {Verdict.UNKNOWN}

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
+from pypto_verified.targets import target
 from tests.verifiers.kernels import alloc, check, finding, kernel, load, obligations, tile, verdicts, view, window
+from verifiers import Options, verify
 
 VEC = tile()
 
@@ -87,6 +90,39 @@ def test_a_declared_launch_that_reaches_past_the_end_is_refuted() -> None:
     found = finding(check(text, families="BOUND", assume=("block_num == 17",)), "BOUND-UPPER")
     assert found.verdict is Verdict.REFUTED
     assert dict(found.witness)["block_idx"] == 16
+
+
+_BLOCK_ROWS = ("%b = pto.get_block_idx", "%i = arith.index_cast %b : i64 to index", "%o = arith.muli %i, %c32 : index")
+
+
+def test_callers_relate_the_extent_to_the_launch() -> None:
+    """Whether a block runs at all for a tensor of one row is the caller's to say: M // 32 blocks are right."""
+    text = loads(*_BLOCK_ROWS, offset="%o", dim="M", args="%M: index")
+    found = finding(check(text, families="BOUND"), "BOUND-UPPER")
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.needs == "M >= 32*block_num"
+    assert verdicts(check(text, families="BOUND", assume=("block_num == M // 32",)), "BOUND-UPPER") == {Verdict.PROVED}
+    wrong = check(text, families="BOUND", assume=("block_num == (M + 31) // 32",))
+    assert finding(wrong, "BOUND-UPPER").verdict is Verdict.REFUTED
+
+
+def test_callers_relate_the_extents_of_their_tensors() -> None:
+    """A loop over the rows of one tensor reads those of another: a caller may have padded the second."""
+    text = loads(
+        view("other", "q", "N"), "scf.for %r = %c0 to %N step %c32 {", offset="%r", dim="M",
+        args="%M: index, %N: index")
+    assert finding(check(text, families="BOUND"), "BOUND-UPPER").verdict is Verdict.UNKNOWN
+    padded = check(text, families="BOUND", assume=("M >= N + 31",))
+    assert verdicts(padded, "BOUND-UPPER") == {Verdict.PROVED}
+
+
+def test_declared_extents_are_independent() -> None:
+    """What an author declares as two sizes may differ."""
+    text = loads(
+        view("other", "q", "N"), "scf.for %r = %c0 to %N step %c32 {", offset="%r", dim="M",
+        args="%M: index, %N: index")
+    (result,) = verify(read(text, "k.pto"), target("a2a3"), Options(families=frozenset({"BOUND"}), names={"k": {}}))
+    assert finding(result, "BOUND-UPPER").verdict is Verdict.REFUTED
 
 
 def test_a_fault_behind_a_callers_switch_is_refuted() -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from pypto_verified.errors import NotModelled
-from pypto_verified.index import Expr, as_expr, const
-from pypto_verified.layouts import Space, TensorLayout
+from pypto_verified.index import TRUE, Expr, as_expr, const
+from pypto_verified.index.cond import as_cond
+from pypto_verified.layouts import BLayout, SLayout, Space, TensorLayout
 from pypto_verified.pto.module import EnumAttr, Op, Value
 from pypto_verified.pto.types import MultiTileBufType, PtrType, TensorViewType, TileBufType
 from verifiers.access.program import Operand, Root, Scalar, TensorView, TileUse, Window
 from verifiers.access.symbols import SymbolKind, Symbols, user_name
-from verifiers.access.tiles import rect_of
+from verifiers.access.tiles import inner_box, rect_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,7 @@ class Handles:
         row, col = (self.index(v) for v in op.args["offsets"])
         # The parent's own layout addresses the window; only its extents are the view's.
         stored = replace(parent.type, rows=type_.rows, cols=type_.cols)
+        _require_box(op, parent.type, row, col)
         base_row, base_col = (parent.row, parent.col) if parent.how == "subview" else (const(0), const(0))
         anchor = _anchor(parent)
         rect = rect_of(stored, parent.storage, anchor.rect.base, base_row + row, base_col + col)
@@ -201,6 +203,17 @@ class Handles:
         """A pointer argument of the function."""
         if isinstance(value.type, PtrType) and value.type.space is Space.GM:
             self.pointers[value] = Pointer(value.name, as_expr(0))
+
+
+def _require_box(op: Op, type_: TileBufType, row: Expr, col: Expr) -> None:
+    """NotModelled for a view along the lines of boxes that starts where only a run knows: at any row of NZ, any column
+    of ZN it is addressed right, and the assembler takes it, but it is no rect of whole boxes."""
+    lines = {(BLayout.COL, SLayout.ROW): (row, 0), (BLayout.ROW, SLayout.COL): (col, 1)}
+    start, axis = lines.get((type_.blayout, type_.slayout), (const(0), 0))
+    step = inner_box(type_)[axis]
+    if start.value is None and as_cond(start % step == 0) is not TRUE:
+        what = "row" if axis == 0 else "column"
+        raise NotModelled(f"a view that starts at a {what} within a box, known at run time only", op.loc)
 
 
 def _anchor(tile: TileUse) -> TileUse:
