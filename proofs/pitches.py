@@ -58,7 +58,7 @@ EQUAL: Theorem[Pitches] = Theorem(
     formula="ceil(v/16)*16 = read_pitch(reader, R, v, compact, static, boxed)  <=>  dense or v > R - 16",
     ranges="any number of fractals R/16 >= 1, 1 <= v <= R valid rows; each reader of each target, compact or not, "
     "valid rows by type or at run time, boxed destination or not",
-    rests=(),
+    rests=("PITCH-READ", "PITCH-ACC"),
     subject=_product,
     claims=_equal,
     mutants=(
