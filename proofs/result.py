@@ -26,9 +26,9 @@ Values = dict[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`verdict` PROVED: each claim has the answer it must have and its hypotheses can hold, and each mutant was refuted;
+    """`verdict` PROVED: each claim has the answer it must have, its hypotheses can hold, and each mutant was refuted;
     `claims` counts those that are not true by rewriting alone. `key` is the hash of the formula. `decider`: z3, or the
-    enumeration of every value where all symbols of a claim are bounded. `witness`: values at which the claim `failed`
+    enumeration of all values where every symbol of a claim is bounded. `witness`: values at which the claim `failed`
     has the wrong answer; `counterexamples`: those that the theorem itself asserts, by claim. `milliseconds` is the time
     to prove it. `seeds`: (solver seeds that proved it, seeds tried). `recorded`: taken from the record; `stale`: the
     record has no verdict on this formula. `cross`: what cvc5 says, if asked."""
