@@ -93,7 +93,7 @@ def _join(a: Args) -> Type:
 
 def _initialize(a: Args) -> Type:
     for p in a.decl.params:
-        a.require(a.scalar(p.name).is_integer, f"{p.name} must be an integer address, got {a.scalar(p.name)}")
+        a.require(not a.has(p.name) or a.scalar(p.name).is_integer, f"{p.name} must be an integer address")
     mask, slot = a.number("dir_mask"), a.number("slot_size")
     a.require(mask in (1, 2, 3), f"dir_mask is {mask}; 1 is cube to vector, 2 vector to cube, 3 both")
     a.require(slot > 0, f"slot_size is {slot} bytes, it must be positive")

@@ -184,5 +184,6 @@ def test_pipes_are_named() -> None:
 def test_pipe_setup_checks_its_numbers() -> None:
     base = scalar("base", INT32)
     assert call("system.aic_initialize_pipe", base, Const(0, INT32), dir_mask=1, slot_size=2048).type == NoneType()
+    assert call("system.aic_initialize_pipe", base, dir_mask=1, slot_size=2048).type == NoneType()
     with pytest.raises(OpError, match="dir_mask is 4"):
         call("system.aic_initialize_pipe", base, Const(0, INT32), dir_mask=4, slot_size=2048)
