@@ -32,7 +32,8 @@ def decide_all(
         stale = found is None or found.key != key
         if found is None or stale or cold:
             found = _prove(theorem, claims, key, ladders)
-        results.append(replace(found, stale=stale, cross=_cross(claims) if cross else ""))
+        found = replace(found, stale=stale)
+        results.append(_second_opinion(found, claims) if cross else found)
     return results
 
 
@@ -90,8 +91,8 @@ def _judge(claims: Iterable[Claim], ladder: Ladder) -> _Tally:
     return tally
 
 
-def _cross(claims: Sequence[Claim]) -> str:
-    """How many claims cvc5 decides, and how: `24 of 25 agree, 1 undecided`."""
+def _second_opinion(result: Result, claims: Sequence[Claim]) -> Result:
+    """The result with what cvc5 decides of each claim, `24 of 25 agree, 1 undecided`; UNKNOWN if it is against one."""
     from verifiers.solver.cross import satisfiable
 
     answers = [satisfiable(c.hypotheses & ~c.goal) for c in claims]
@@ -99,4 +100,7 @@ def _cross(claims: Sequence[Claim]) -> str:
     undecided = answers.count("unknown")
     against = len(claims) - agree - undecided
     counts = ((agree, f"of {len(claims)} agree"), (undecided, "undecided"), (against, "against"))
-    return ", ".join(f"{n} {what}" for n, what in counts if n or what.endswith("agree"))
+    cross = ", ".join(f"{n} {what}" for n, what in counts if n or what.endswith("agree"))
+    if against and result.verdict is Verdict.PROVED:
+        return replace(result, cross=cross, verdict=Verdict.UNKNOWN, failed="cvc5 does not agree")
+    return replace(result, cross=cross)

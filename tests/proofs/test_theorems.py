@@ -172,6 +172,16 @@ def test_cvc5_agrees() -> None:
         assert result.cross == f"{result.claims} of {result.claims} agree"
 
 
+@pytest.mark.parametrize(("answer", "verdict", "cross"), [
+    ("sat", Verdict.UNKNOWN, "0 of 2 agree, 2 against"), ("unknown", Verdict.PROVED, "0 of 2 agree, 2 undecided")])
+def test_a_second_opinion_that_differs_spoils_the_theorem(
+    answer: str, verdict: Verdict, cross: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("verifiers.solver.cross.satisfiable", lambda _: answer)
+    (result,) = run(theorems=THEOREMS[:1], cross=True)
+    assert (result.verdict, result.cross) == (verdict, cross)
+
+
 def test_the_second_opinion_divides_like_the_index_language() -> None:
     pytest.importorskip("cvc5")
     from verifiers.solver.cross import satisfiable
