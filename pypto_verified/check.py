@@ -78,10 +78,10 @@ def check_paths(
     """Check kernels (`.py`), modules (`.pto`) and directories of them. InputError for an assumption that can't be
     read; whatever is wrong with a path is in the report."""
     if options.assume:
-        from verifiers.assume import parse_assumption
+        from verifiers.assume import check_assumption
 
         for text in options.assume:
-            parse_assumption(text)
+            check_assumption(text)
     files: list[str] = []
     found: list[FileResult] = []
     for path in dict.fromkeys(paths):

@@ -99,7 +99,7 @@ def _decode(data: bytes, here: Location) -> str:
     if 0 in data:
         raise InputError(f"not a text file: zero byte at offset {data.index(0)}", here)
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         what = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
         raise InputError(f"not a text file: {what}", here) from error

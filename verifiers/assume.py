@@ -7,7 +7,7 @@ import ast
 from collections.abc import Callable, Mapping
 
 from pypto_verified.errors import InputError
-from pypto_verified.index import Cond, Expr, all_of, any_of, const, eq, maximum, minimum, ne
+from pypto_verified.index import Cond, Expr, all_of, any_of, const, eq, maximum, minimum, ne, symbol
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[Expr, Expr], Expr]] = {
     ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
@@ -31,6 +31,11 @@ def parse_assumption(text: str) -> ast.expr:
 def names_in(tree: ast.expr) -> set[str]:
     """Names that an assumption speaks of."""
     return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - set(_CALLS)
+
+
+def check_assumption(text: str) -> None:
+    """Raises InputError, as `to_condition` would whatever the names mean, if the text is no condition on integers."""
+    to_condition(text, {name: symbol(name) for name in names_in(parse_assumption(text))})
 
 
 def to_condition(text: str, names: Mapping[str, Expr]) -> Cond:

@@ -343,6 +343,8 @@ def _floordiv(e: Expr, d: Expr) -> Expr:
         lo = r.lo // k if r.lo is not None else None
         hi = r.hi // k if r.hi is not None else None
         return q + _atom("floordiv", "", (r, d), lo, hi)
+    if e.value == 0:
+        return e  # where the division has a value at all
     exact = _multiple_of(e, d)
     if exact is not None and d.lo is not None and d.lo > 0:
         return exact
@@ -380,6 +382,8 @@ def _mod(e: Expr, d: Expr) -> Expr:
         if k > 0 and e.lo is not None and e.lo >= 0 and e.hi is not None:
             hi = min(hi, e.hi)
         return _atom("mod", "", (e, d), lo, hi)
+    if e.value == 0:
+        return e  # where the remainder has a value at all
     if _multiple_of(e, d) is not None:
         return const(0) if d.lo is not None and d.lo > 0 else _atom("mod", "", (e, d), None, None)
     if d.lo is not None and d.lo > 0:

@@ -52,6 +52,9 @@ def _common(op: BinaryOp, a: DType, b: DType) -> DType:
     return a if a.bits > b.bits else b
 
 
+_DIVIDING = frozenset({BinaryOp.FLOORDIV, BinaryOp.MOD, BinaryOp.DIV})
+
+
 def binary(op: BinaryOp, lhs: Expr, rhs: Expr) -> Expr:
     """`lhs op rhs` with both sides converted to one type. Raises BadOperand."""
     a, b = _scalar(lhs, op.value), _scalar(rhs, op.value)
@@ -62,6 +65,8 @@ def binary(op: BinaryOp, lhs: Expr, rhs: Expr) -> Expr:
     common = _common(op, a, b)
     if op in _BITWISE and not common.is_integer:
         raise BadOperand(f"operator {op.value!r} needs integers, got {a} and {b}", "convert with pl.cast")
+    if op in _DIVIDING and common.is_integer and isinstance(rhs, Const) and rhs.value == 0:
+        raise BadOperand(f"operator {op.value!r} divides by zero", "an integer divided by zero has no value")
     return Binary(op, cast(lhs, common), cast(rhs, common), BOOL if op in _RELATIONS else common)
 
 

@@ -35,7 +35,7 @@ class SourceFile:
                 f"not Python: {e.msg}", Location(self.name, line, column), "correct the syntax", self.line(line)
             ) from None
         except (ValueError, RecursionError, MemoryError) as e:
-            raise LanguageError(f"not Python: {e or 'nested too deeply'}", Location(self.name)) from None
+            raise LanguageError(f"not Python: {str(e) or 'nested too deeply'}", Location(self.name)) from None
 
     @cached_property
     def _functions(self) -> dict[tuple[int, str], ast.FunctionDef]:

@@ -23,6 +23,11 @@ _ALLOCS = "pto.alloc_tile pto.alloc_multi_tile"
 _L0 = (Space.LEFT, Space.RIGHT, Space.ACC)
 
 
+def _scalar(s: Site, name: str) -> str:
+    found = s.type(name)
+    return found.dtype.pto if isinstance(found, ScalarType) else "no scalar"
+
+
 def _line_bytes(t: TileBufType) -> int:
     """Bytes of one row of a row-major tile, of one column otherwise."""
     return (t.cols if is_row_major(t) else t.rows) * t.dtype.bytes
@@ -112,6 +117,8 @@ ROWS: tuple[Legal, ...] = (
           help="allocate whole boxes and give the smaller extent as valid shape"),
     Legal("ALLOC-BIT", _ALLOCS, "@", "a tile's element has a size in bytes", holds=lambda s, t: t.dtype is not BOOL,
           found=lambda s, t: "i1 has none", help="use i8 for masks"),
+    Legal("ALLOC-ADDR-TYPE", _ALLOCS, "@", "an address is an i64", when=lambda s, t: s.has("addr"),
+          holds=lambda s, t: s.type("addr") == ScalarType(INT64), found=lambda s, t: f"it is {_scalar(s, 'addr')}"),
     Legal("ALLOC-ADDR-SIGN", _ALLOCS, "@", "an address is not negative", when=lambda s, t: s.has("addr"),
           holds=lambda s, t: at_least(s.const("addr"), 0), found=lambda s, t: f"the address is {s.const('addr')}"),
     Legal("ALLOC-ADDR-UNIT", _ALLOCS, "@", "an address is aligned: 512 bytes in left, right and acc, 32 elsewhere",

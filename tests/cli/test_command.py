@@ -217,3 +217,29 @@ def test_an_output_that_is_only_rebound_is_refuted_at_the_function(
     (finding,) = function["findings"]
     assert (finding["rule"], finding["line"]) == ("WRITE-OUT", 7)
     assert "aux" in finding["message"]
+
+
+@pytest.mark.parametrize("text", ["M", "M / 2 == 3", "__import__('os')", "M >"])
+def test_an_assumption_that_is_no_condition_ends_the_run(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([BOUND, "--assume", text]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == "" and shown.err.count("\n") == 1
+
+
+def test_assumptions_that_contradict_each_other_are_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([BOUND, "--assume", "M >= 32", "--assume", "M < 3"]) == 3
+    assert capsys.readouterr().out.count("contradict each other") == 1
+
+
+def test_a_report_never_overwrites_its_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel = tmp_path / "kernel.py"
+    kernel.write_text(Path(BOUND).read_text())
+    assert main([str(kernel), "-o", str(kernel)]) == 2
+    assert kernel.read_text() == Path(BOUND).read_text()
+    assert "is an input" in capsys.readouterr().err
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    module = tmp_path / "marked.pto"
+    module.write_bytes(b"\xef\xbb\xbf" + (EXAMPLES / "broken" / "plan.pto").read_bytes())
+    assert main([str(module)]) == 1

@@ -219,3 +219,9 @@ def test_a_constant_init_condition_needs_no_branch(condition: Expr | None, op: s
 def test_an_accumulator_in_another_buffer_is_an_error() -> None:
     with pytest.raises(CodegenError, match="'acc2' updates 'acc' in place but lives in another buffer"):
         accumulate(None, Var("acc2", tile(32, 32, FP32, Space.ACC, at=8192)))
+
+
+def test_a_while_that_carries_nothing_hands_nothing_on() -> None:
+    loop = While(Binary(BinaryOp.LT, N, Const(10), BOOL), (), (Assign(Var("m", N.type), N),), ())
+    (test,) = [line for line in lines(kernel([loop], N)) if line.startswith("scf.condition")]
+    assert test == "scf.condition(%0)"

@@ -35,6 +35,8 @@ def failure(text: str) -> PtoError:
         ("x = pl.load(a, [0, 0], [16, 64], target_memory=n)", 52, "must be known at compile time", "constant"),
         ("x = t + t", 9, "operator '+' works on scalars, got a tile", "pl.add"),
         ("x = n + s", 9, "operator '+' mixes INDEX and FP32", "pl.cast"),
+        ("x = n // 0", 9, "operator '//' divides by zero", "no value"),
+        ("x = n % 0", 9, "operator '%' divides by zero", "no value"),
         ("x = 1 < n < 5", 9, "chained", "and"),
         ("x = (n < 1) + 1", 9, "does not take a Boolean", "and/or"),
         ("if t:\n        pass", 8, "the condition is no Boolean", "!="),

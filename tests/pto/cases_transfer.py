@@ -28,6 +28,7 @@ ALLOC = (
     alloc("ALLOC-BOX-COLS", f"mat, 16x[[32|24]]xf16, {NZ}"),
     alloc("ALLOC-BOX-ROWS", f"mat, [[96|100]]x16xf16, {NZ}"),
     alloc("ALLOC-BIT", "vec, 8x32x[[i8|i1]]"),
+    alloc("ALLOC-ADDR-TYPE", "vec, 8x8xf32", head="addr = %[[a|c]]0"),
     alloc("ALLOC-ADDR-SIGN", "vec, 8x8xf32", head="addr = [[%a0|%an]]"),
     alloc("ALLOC-ADDR-UNIT", f"acc, 16x16xf32, {NZ}, fractal=1024", head="addr = [[%a512|%a32]]"),
     alloc("ALLOC-VALID-ROW", "vec, 8x8xf32, valid=[[8|?]]x8"),
