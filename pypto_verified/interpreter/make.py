@@ -6,7 +6,7 @@ import numpy as np
 
 from pypto_verified.dtypes import FP32, INT32, DType
 from pypto_verified.interpreter.elementwise import scalar_as
-from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning
+from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning, require_within
 from pypto_verified.interpreter.numbers import Carrier, int_range, settle
 from pypto_verified.interpreter.values import Tile, carrier_zeros, fresh, undefined
 from pypto_verified.ir.types import TileType
@@ -51,7 +51,9 @@ def _triangle(site: Site) -> Value:
     diagonal = int(site.scalar(0))
     ones = columns >= rows + diagonal if site.attr("upper") else columns <= rows + diagonal
     data = settle(ones.astype(np.int64), dtype)
-    return fresh(data, np.zeros(shape, dtype=np.bool_), site.ints(2) if site.has(2) else shape, dtype)
+    valid = site.ints(2) if site.has(2) else shape
+    require_within(valid, shape)
+    return fresh(data, np.zeros(shape, dtype=np.bool_), valid, dtype)
 
 
 @meaning("tile.expands")

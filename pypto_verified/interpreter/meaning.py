@@ -23,6 +23,12 @@ class Fault(Exception):
         self.index = index
 
 
+def require_within(valid: tuple[int, ...], shape: tuple[int, ...]) -> None:
+    """Fault for valid extents that the tile can't have."""
+    if any(v < 0 or v > n for v, n in zip(valid, shape, strict=True)):
+        raise Fault(f"valid shape {valid} is not within the tile {shape}")
+
+
 @dataclass(frozen=True, slots=True)
 class Site:
     """What a meaning sees of its call: the operands' values in order and the call for its keywords and types.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pypto_verified.interpreter.elementwise import scalar_as
-from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning
+from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning, require_within
 from pypto_verified.interpreter.numbers import settle
 from pypto_verified.interpreter.values import Tensor, Tile, undefined
 from pypto_verified.interpreter.views import reshaped, window
@@ -20,8 +20,7 @@ def _load(site: Site) -> Value:
     if site.attr("clamp"):
         room = tuple(max(0, limit - o) for o, limit in zip(offsets[lead:], tensor.shape[lead:], strict=True))
         valid = tuple(min(v, r) for v, r in zip(valid, room, strict=True))
-    if any(v < 0 or v > n for v, n in zip(valid, shape, strict=True)):
-        raise Fault(f"valid shape {valid} is not within the tile {shape}")
+    require_within(valid, shape)
     at = window(offsets, (1,) * lead + valid, tensor.shape, "load window")
     out = undefined(shape, tensor.dtype, valid)
     out.data[out.window()] = tensor.data[at].reshape(valid)

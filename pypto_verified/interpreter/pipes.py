@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from pypto_verified.dtypes import FP32, DType
 from pypto_verified.errors import NotModelled
-from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning
+from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning, require_within
 from pypto_verified.interpreter.numbers import from_carrier, to_carrier
 from pypto_verified.interpreter.values import undefined
 
@@ -62,7 +62,9 @@ def _pop(site: Site) -> Value:
     if not isinstance(shape, tuple):
         raise Fault("the type of the popped tile is not known")
     extents = tuple(n for n in shape if isinstance(n, int))
-    out = undefined(extents, dtype, site.ints(0) if site.has(0) else extents)
+    valid = site.ints(0) if site.has(0) else extents
+    require_within(valid, extents)
+    out = undefined(extents, dtype, valid)
     out.data[out.window()] = to_carrier(_pipes(site).arrive(out.valid, dtype), dtype)
     out.poison[out.window()] = False
     return out

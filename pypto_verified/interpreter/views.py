@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning
+from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning, require_within
 from pypto_verified.interpreter.numbers import settle
 from pypto_verified.interpreter.values import Tile, fresh, inside, undefined
 
@@ -27,8 +27,7 @@ def _move(site: Site) -> Value:
 def _set_valid(site: Site) -> Value:
     a = site.tile(0)
     valid = (*a.valid[:-2], int(site.scalar(1)), int(site.scalar(2)))
-    if any(v < 0 or v > n for v, n in zip(valid, a.shape, strict=True)):
-        raise Fault(f"valid shape {valid} is not within the tile {a.shape}")
+    require_within(valid, a.shape)
     return Tile(a.data, a.poison, valid, a.dtype, a.bits, a.bit_poison)
 
 
@@ -38,8 +37,7 @@ def _slice(site: Site) -> Value:
     at = window(offsets, shape, a.shape, "slice window")
     inner = tuple(max(0, min(n, v - o)) for n, v, o in zip(shape, a.valid, offsets, strict=True))
     if site.has(3):
-        if any(v > n for v, n in zip(site.ints(3), shape, strict=True)):
-            raise Fault(f"valid shape {site.ints(3)} is not within the slice {shape}")
+        require_within(site.ints(3), shape)
         inner = tuple(min(v, w) for v, w in zip(inner, site.ints(3), strict=True))
     part = Tile(a.data[at], a.poison[at], inner, a.dtype)
     return _without(part, site.ints(4)) if site.has(4) else part
