@@ -28,6 +28,7 @@ from benchmarks.isa_case import (
     judged,
     valid_of,
 )
+from benchmarks.isa_gathers import gather, global_access, index_scatter, mask_gather
 from pypto_verified.dtypes import DTYPES
 from tests.conformance.arithmetic import KINDS, PTO, Array
 from tests.conformance.case import Case
@@ -333,76 +334,6 @@ def comparison(g: Golden) -> Case:
     return replace(case, expected={"out": case.expected["out"]})
 
 
-def mask_gather(g: Golden) -> Case:
-    """TGATHER, TSCATTER by pattern, along rows or columns."""
-    dtype = g.dtype("data_type", "src_type")
-    pattern = g.params.get("pattern")
-    names = ("", "P0101", "P1010", "P0001", "P0010", "P0100", "P1000", "P1111")
-    word = names[pattern] if isinstance(pattern, int) and not isinstance(pattern, bool) else str(pattern)
-    if word not in names[1:]:
-        raise Unbound("no pattern")
-    spread, by_column = "scatter" in g.testcase, g.testcase.startswith("tcol")
-    a = g.matrix(dtype, g.need("col"), ("col",), "input", "x1_gm")
-    flat = np.frombuffer(g.raw("golden"), KINDS[dtype])
-    step = {"P1111": 1, "P0101": 2, "P1010": 2}.get(word, 4)
-    width = a.shape[1] if by_column else a.shape[1] * step if spread else a.shape[1] // step
-    pitch = g.get("dst_col") or width
-    if len(flat) % pitch or pitch < width:
-        raise Unbound("the golden has another width")
-    rows = (len(a) * step if spread else len(a) // step) if by_column else len(a)
-    out = flat.reshape(-1, pitch)[:rows, :width]
-    op, axis = ("tscatter" if spread else "tgather"), ', "col"' if by_column else ""
-
-    def write(k: PtoKernel) -> None:
-        x = k.tile("x", dtype, (len(a), a.shape[1]))
-        z = k.tile("z", dtype, (len(out), out.shape[1]))
-        k.load("a", x)
-        if spread:
-            k.load("out", z)
-        k.line(f"pto.{op} ins(%x, {{maskPattern = #pto.mask_pattern<{word}>}} : {k.type_of('x')}{axis}) "
-               f"outs(%z : {k.type_of('z')})")
-        k.store(z, "out")
-
-    return Case(g.name, op, "the golden of the generator", {"a": a, "out": np.zeros_like(out)}, {"out": out}, None,
-                write, (g.suite,))
-
-
-def index_gather(g: Golden) -> Case:
-    """TGATHER by index."""
-    dtype, place = g.dtype("src0type"), g.dtype("src1type")
-    a = g.matrix(dtype, g.need("src0_col"), ("src0_col",), "src0", "x1_gm")
-    i = g.matrix(place, g.need("src1_col"), ("src1_col",), "src1", "x2_gm")
-    out = g.matrix(dtype, i.shape[1], ("src1_col",), "golden")
-    return judged(g, {"a": Source(a), "i": Source(i)}, out, (len(i), i.shape[1]), Pto("tgather", "a i tmp"), None,
-                 scratch=Source(i))
-
-
-def gather(g: Golden) -> Case:
-    return mask_gather(g) if "pattern" in g.params else index_gather(g)
-
-
-def index_scatter(g: Golden) -> Case:
-    """TSCATTER by flat index into zeros."""
-    if "idx_row" not in g.params:
-        return mask_gather(g)
-    dtype, place = g.dtype("data_type"), g.dtype("idx_type")
-    i = g.matrix(place, g.need("idx_col"), ("idx_col",), "indexes")
-    a = np.frombuffer(g.raw("input"), KINDS[dtype]).reshape(-1, i.shape[1])[: len(i)]
-    out = g.matrix(dtype, g.need("col"), ("col",), "golden")
-
-    def write(k: PtoKernel) -> None:
-        x, y = k.tile("x", dtype, (len(i), i.shape[1])), k.tile("y", place, (len(i), i.shape[1]))
-        k.load("a", x)
-        k.load("places", y)
-        z = k.tile("z", dtype, (len(out), out.shape[1]))
-        k.load("out", z)
-        k.op("tscatter", "x y", z)
-        k.store(z, "out")
-
-    return Case(g.name, "tscatter", "the golden of the generator", {"a": a, "places": i, "out": np.zeros_like(out)},
-                {"out": out}, None, write, (g.suite,))
-
-
 def _up(value: int, step: int) -> int:
     return -(-value // step) * step
 
@@ -471,6 +402,7 @@ ROWS: tuple[tuple[str, Form], ...] = (
     ("tgather", gather),
     ("tcolgather tcolscatter", mask_gather),
     ("tscatter", index_scatter),
+    ("mgather mscatter", global_access),
     ("tmatmul", product),
 )
 FORMS: dict[str, Form] = {name: form for names, form in ROWS for name in names.split()}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -218,7 +219,70 @@ def _merging(dtype: str, width: int) -> Iterator[Case]:
                {"a": runs, "out": np.zeros_like(runs)}, {"out": merged}, write_ir, write_pto)
 
 
+def global_gathers() -> Iterator[Case]:
+    """MGATHER: rows or elements of a tensor by index, and what happens beyond it."""
+    for dtype in ("FP32", "FP16", "INT8", "BF16"):
+        table = samples(dtype, (8, 32), 132)
+        far = np.array([[3, 0, 9, 7]], np.int32)
+        near = np.array([[3, 0, 7, 7]], np.int32)
+        elements = np.random.default_rng(133).integers(0, 256, SHAPE).astype(np.int32)
+        spread = (elements + 256 * (np.arange(128).reshape(SHAPE) % 5 == 0)).astype(np.int32)
+        zero = np.zeros(32, KINDS[dtype])
+        rows = {"undefined": [table[i] for i in near[0]], "clamp": [table[min(i, 7)] for i in far[0]],
+                "wrap": [table[i % 8] for i in far[0]], "zero": [table[i] if i < 8 else zero for i in far[0]]}
+        flat = table.reshape(-1)
+        cells = {"undefined": elements, "clamp": np.minimum(spread, 255), "wrap": spread % 256}
+        for beyond, lines in rows.items():
+            yield _global_gather(f"mgather-rows-{dtype}-{beyond}", dtype, "row", beyond, table,
+                                 near if beyond == "undefined" else far, np.stack(lines))
+        for beyond, places in cells.items():
+            given = elements if beyond == "undefined" else spread
+            values = np.array([[flat[i] for i in row] for row in places], KINDS[dtype])
+            yield _global_gather(f"mgather-elements-{dtype}-{beyond}", dtype, "elem", beyond, table, given, values)
+
+
+def _global_gather(
+    name: str, dtype: str, coalesce: str, beyond: str, table: Array, places: Array, values: Array
+) -> Case:
+    def write(k: PtoKernel) -> None:
+        i, x = k.tile("i", "INT32", (places.shape[0], places.shape[1])), k.tile("x", dtype, SHAPE)
+        k.load("places", i)
+        k.op("mgather", f"{k.view('table')} i", x,
+             f"{{coalesce = #pto<coalesce {coalesce}>, gatherOob = #pto<gather_oob {beyond}>}}")
+        k.store(x, "out")
+
+    return Case(name, "mgather", f"a {coalesce} of the table for each index; beyond it: {beyond}",
+                {"table": table, "places": places, "out": np.zeros_like(values)}, {"out": values}, None, write)
+
+
+def global_scatters() -> Iterator[Case]:
+    """MSCATTER: the reverse, one after the other, adding or comparing where it says so."""
+    kept: dict[str, Callable[[Any, Any], Any]] = {
+        "none": lambda old, new: new, "add": lambda old, new: old + new, "max": max, "min": min,
+    }
+    for dtype in ("FP32", "INT32", "INT16"):
+        a, before = small(dtype, SHAPE, 134), small(dtype, (8, 32), 135)
+        places = np.random.default_rng(136).integers(0, 200, SHAPE).astype(np.int32)
+        for atomic, keep in kept.items():
+            after = before.copy()
+            cells = after.reshape(-1)
+            for i, value in zip(places.flat, a.flat, strict=True):
+                cells[i] = keep(cells[i], value)
+
+            def write(k: PtoKernel, dtype: str = dtype, atomic: str = atomic) -> None:
+                i, x = k.tile("i", "INT32", SHAPE), k.tile("x", dtype, SHAPE)
+                k.load("places", i)
+                k.load("a", x)
+                k.op("mscatter", "x i", k.view("out"), "{coalesce = #pto<coalesce elem>, "
+                     f"scatterAtomicOp = #pto<scatter_atomic_op {atomic}>, scatterOob = #pto<scatter_oob undefined>}}")
+
+            yield Case(f"mscatter-{dtype}-{atomic}", "mscatter", "one element after the other, combined with the old",
+                       {"a": a, "places": places, "out": before}, {"out": after}, None, write)
+
+
 def cases() -> Iterator[Case]:
+    yield from global_gathers()
+    yield from global_scatters()
     yield from gather_cases()
     yield from mask_cases()
     yield from scatter_cases()

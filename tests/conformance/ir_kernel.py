@@ -8,9 +8,9 @@ from pypto_verified.dtypes import DTYPES, FP32, INDEX, DType
 from pypto_verified.interpreter import Tile, interpret
 from pypto_verified.interpreter.meaning import Value
 from pypto_verified.ir.expr import Attr, Call, Const, Expr, MakeTuple, Var
-from pypto_verified.ir.stmt import Assign, Direction, Eval, Function, FunctionKind, Param, Return, Stmt
+from pypto_verified.ir.stmt import Assign, Direction, Function, FunctionKind, Param, Return, Stmt
 from pypto_verified.ir.types import TensorType
-from pypto_verified.layouts import Space, TensorLayout
+from pypto_verified.layouts import Space
 from pypto_verified.ops.build import make_call
 from tests.conformance.arithmetic import KINDS, Array, lead
 from tests.conformance.case import INTERPRETER, Case, differences
@@ -27,7 +27,7 @@ class IrKernel:
         self._body: list[Stmt] = []
         self.fresh: dict[str, tuple[int, int]] = {}
 
-    def tensor(self, name: str, layout: TensorLayout = TensorLayout.ND) -> Var:
+    def tensor(self, name: str) -> Var:
         """A parameter with the shape and type of its input."""
         if name not in self._tensors:
             array = self._inputs[name]
@@ -52,10 +52,6 @@ class IrKernel:
         var = Var(f"v{len(self._body)}", made.type)
         self._body.append(Assign(var, made))
         return var
-
-    def do(self, op: str, *operands: Operand, **keywords: Attr) -> None:
-        """An op for its effect."""
-        self._body.append(Eval(make_call(f"tile.{op}", [_expr(o) for o in operands], keywords)))
 
     def store(self, tile: Expr, name: str, at: tuple[int, int] = (0, 0)) -> None:
         """The tile's valid region into a tensor."""

@@ -47,11 +47,11 @@ class PtoKernel:
 
     def view(
         self, name: str, window: tuple[int, ...] | None = None, layout: str = "nd",
-        dims: tuple[int, ...] | None = None, strides: tuple[int, ...] | None = None, dtype: str = "",
+        dims: tuple[int, ...] | None = None, strides: tuple[int, ...] | None = None,
     ) -> str:
         """A window on the tensor `name`: by default all of it, row by row. `window` lists offsets, then sizes."""
         array = self._inputs[name]
-        element = PTO[dtype or next(d for d, kind in KINDS.items() if kind == array.dtype)]
+        element = PTO[next(d for d, kind in KINDS.items() if kind == array.dtype)]
         self._tensors[name] = element
         shape = dims or array.shape
         steps = strides or tuple(int(np.prod(shape[i + 1:])) for i in range(len(shape)))

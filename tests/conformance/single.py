@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
 from pypto_verified.ir.expr import Attr, Expr
 from tests.conformance.arithmetic import KINDS, Array, pasted, samples
 from tests.conformance.case import TARGETS, Case, Region
@@ -42,7 +40,7 @@ class Pto:
 
 @dataclass(frozen=True, slots=True)
 class Ir:
-    """The op in IR: operands name sources, `tmp`, or are values; `cut` takes the result's leading columns."""
+    """The op in IR: operands name sources, `tmp`, or are values."""
 
     op: str
     operands: tuple[Operand | str, ...]
@@ -56,14 +54,12 @@ def ir(op: str, *operands: Operand | str, **keywords: Attr) -> Ir:
 def single(
     name: str, derivation: str, sources: Mapping[str, Source], values: Array, valid: Region, pto: Pto | None,
     ir_op: Ir | None, *, targets: tuple[str, ...] = TARGETS, close: float = 0.0,
-    scalars: Mapping[str, int | float] | None = None, on: Mapping[str, Array] | None = None,
-    layout: tuple[str, str, int] | None = None, care: Array | None = None, ir_shape: tuple[int, int] | None = None,
-    scratch: Source | None = None, within: float = 0.0,
+    scalars: Mapping[str, int | float] | None = None, care: Array | None = None, scratch: Source | None = None,
+    within: float = 0.0,
 ) -> Case:
     """The case `result = op(sources)`: `values` on the valid region, what was there before on the rest of the tile.
 
-    `on`: other values on some oracle. `layout`: of the result in the simulator (row-major). `ir_shape`: the result's
-    shape in IR when it is narrower. `scratch`: what a `tmp` operand looks like, the first source by default.
+    `scratch`: what a `tmp` operand looks like, the first source by default.
     """
     dtype = next(d for d, kind in KINDS.items() if kind == values.dtype)
     shape = (values.shape[0], values.shape[1])
@@ -83,7 +79,7 @@ def single(
             if word == "tmp":
                 k.tile("t_tmp", first.dtype, first.shape, first.valid)
             words.append(word if ":" in word else f"t_{word}")
-        z = k.tile("z", dtype, shape, valid, layout=layout)
+        z = k.tile("z", dtype, shape, valid)
         k.fill(z, dtype, shape, "whole")
         k.op(pto.op, " ".join(words), z, pto.attrs)
         k.store(z, "out", valid)
@@ -97,17 +93,9 @@ def single(
         operands: list[Operand] = [known[o] if isinstance(o, str) else o for o in ir_op.operands]
         k.result(k.call(ir_op.op, *operands, **dict(ir_op.keywords)), "out", valid)
 
-    others = {o: {t: pasted(before, v, valid) for t in ("out", "whole")} for o, v in (on or {}).items()}
     return Case(
         name=name, op=pto.op if pto is not None else ir_op.op if ir_op is not None else "", derivation=derivation,
         inputs=inputs, expected={"out": after, "whole": after}, ir=write_ir if ir_op is not None else None,
-        pto=write_pto if pto is not None else None, targets=targets, on=others, close=close, within=within,
+        pto=write_pto if pto is not None else None, targets=targets, close=close, within=within,
         care={} if care is None else {"out": care, "whole": care}, scalars=scalars or {},
     )
-
-
-def full(values: Array, shape: tuple[int, int]) -> Array:
-    """`values` in the first columns and rows of a larger array."""
-    out = np.zeros(shape, dtype=values.dtype)
-    out[: values.shape[0], : values.shape[1]] = values
-    return out

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.conformance import axes, casts, clobber, cube, fills, indexing, lanes, layouts, masks, moving
+from tests.conformance import (
+    axes,
+    casts,
+    clobber,
+    cube,
+    fills,
+    fixpipe,
+    functions,
+    indexing,
+    lanes,
+    layouts,
+    masks,
+    moving,
+)
 from tests.conformance.case import Case
 
-FAMILIES = (lanes, casts, masks, axes, fills, moving, layouts, cube, indexing, clobber)
+FAMILIES = (lanes, functions, casts, masks, axes, fills, moving, layouts, cube, fixpipe, indexing, clobber)
 
 
 def cases() -> Iterator[Case]:

@@ -35,8 +35,8 @@ ELSEWHERE = {
     SIMULATOR: {
         "pto.addptr", "pto.alloc_multi_tile", "pto.multi_tile_get", "pto.get_block_idx", "pto.get_block_num",
         "pto.get_subblock_idx", "pto.get_subblock_num", "pto.get_tensor_view_dim", "pto.get_tensor_view_stride",
-        "pto.load_scalar", "pto.store_scalar", "pto.tile_valid_cols", "pto.tile_valid_rows", "pto.taxpy",
-        "pto.mgather", "pto.mscatter", "pto.aic_initialize_pipe", "pto.aiv_initialize_pipe", "pto.tpush_to_aic",
+        "pto.load_scalar", "pto.store_scalar", "pto.tile_valid_cols", "pto.tile_valid_rows",
+        "pto.aic_initialize_pipe", "pto.aiv_initialize_pipe", "pto.tpush_to_aic",
         "pto.tpush_to_aiv", "pto.tpop_from_aic", "pto.tpop_from_aiv", "pto.tfree_from_aic", "pto.tfree_from_aiv",
         "pto.import_reserved_buffer", "pto.reserve_buffer", "pto.tfillpad_inplace",
     },
