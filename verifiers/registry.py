@@ -17,6 +17,7 @@ from verifiers import (
     layout_ops,
     pitch,
     plan,
+    split,
     valid,
     view,
     write,
@@ -29,7 +30,8 @@ AnyRule = Rule[Any]
 RULES: tuple[AnyRule, ...] = (
     *box.RULES, *view.RULES, *bound.RULES, *plan.RULES,
     *valid.RULES, *layout.RULES, *dtype.RULES,
-    *event.RULES, *pitch.RULES, *extents.RULES, *layout_ops.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES,
+    *event.RULES, *pitch.RULES, *split.RULES,
+    *extents.RULES, *layout_ops.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES,
 )
 
 

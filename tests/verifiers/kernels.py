@@ -75,9 +75,9 @@ def unary(op: str, src: str, dst: str, src_type: str, dst_type: str | None = Non
 def check(
     text: str, *, chip: str = "a2a3", families: str = "", assume: tuple[str, ...] = (), outputs: tuple[str, ...] = (),
 ) -> FunctionResult:
-    """The result of the only function of a text; `families` are blank-separated, `outputs` declared arguments."""
+    """The result of the last function of a text; `families` are blank-separated, `outputs` declared arguments."""
     options = Options(assume=assume, families=frozenset(families.split()), outputs={"k": outputs})
-    (result,) = verify(read(text, "k.pto"), target(chip), options)
+    *_, result = verify(read(text, "k.pto"), target(chip), options)
     return result
 
 

@@ -9,13 +9,14 @@ import pytest
 from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
 from pypto_verified.targets import target
-from tests.verifiers import examples, examples_event, examples_ops, examples_pitch
+from tests.verifiers import examples, examples_event, examples_ops, examples_pitch, examples_split
 from tests.verifiers.kernels import check, finding, obligations, verdicts
 from verifiers import Options, registry, verify
 from verifiers.registry import RULES, AnyRule, family
 
 IDS = [r.id for r in RULES]
-PAIRS = examples.PAIRS | examples_ops.PAIRS | examples_event.PAIRS | examples_pitch.PAIRS
+PAIRS = (
+    examples.PAIRS | examples_ops.PAIRS | examples_event.PAIRS | examples_pitch.PAIRS | examples_split.PAIRS)
 
 
 def test_each_rule_has_an_example_and_each_example_a_rule() -> None:
@@ -71,7 +72,7 @@ def test_the_mutant_is_exposed_by_the_pair(rule: AnyRule, monkeypatch: pytest.Mo
 
     def outcome(text: str) -> bool:
         options = Options(families=frozenset({family(rule)}), outputs={"k": pair.outputs})
-        (result,) = verify(read(text, "k.pto"), target(pair.chip), options)
+        *_, result = verify(read(text, "k.pto"), target(pair.chip), options)
         return Verdict.REFUTED in verdicts(result, rule.id)
 
     assert (outcome(pair.good), outcome(pair.bad)) != (False, True)

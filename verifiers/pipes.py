@@ -1,0 +1,156 @@
+"""Cross-core pipes: what one core pushes and another pops, end against end, lane by lane.
+
+The ends of a pipe are functions that initialise it over the same reserved buffer. Transfers are matched in program
+order; where the two orders can't be compared, they only match if all pushes are of one shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pypto_verified.errors import NotModelled
+from pypto_verified.index import Cond, Expr, IntLike, all_of, substitute, substitute_cond, symbols_of
+from pypto_verified.index.cond import FALSE
+from pypto_verified.pto.legality_context import INITS, pipe_id
+from pypto_verified.pto.legality_context import Context as ModuleFacts
+from pypto_verified.pto.module import Func, Module
+from pypto_verified.targets.split import SPLITS, Split
+from verifiers.access import AccessProgram, Step, SymbolKind, TileUse, build_program
+from verifiers.solver.cone import conjuncts
+
+LANE = "subblock_idx"
+LANES = (0, 1)
+_SHARED = (SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM)
+"""Kinds of symbols that the functions of a kernel have in common: they get the same arguments."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Transfer:
+    """A push or a pop as one lane does it: the valid extents of its own tile. `path` holds there."""
+
+    step: Step
+    tile: TileUse
+    split: Split
+    path: Cond
+    rows: Expr
+    cols: Expr
+
+    @property
+    def depth(self) -> int:
+        return len(self.step.loops)
+
+
+@lru_cache(maxsize=8)
+def _of_lane(program: AccessProgram, lane: int) -> tuple[Mapping[str, IntLike], Cond]:
+    """The lane's own values: what its index is, and a symbol for each selection that depends on the index, with what
+    is known of these."""
+    symbols = program.symbols
+    there: dict[str, IntLike] = {LANE: lane}
+    facts = conjuncts(symbols.facts)
+    grown = True
+    while grown:
+        named = [symbols_of(c) for c in facts]
+        depending = {n: a for own in named if not there.keys().isdisjoint(own) for n, a in own.items()}
+        new = [a for n, a in depending.items() if n not in there and symbols.kinds.get(n) is SymbolKind.DEFINED]
+        there.update({a.name: symbols.new(f"{a.name}_of_lane_{lane}", SymbolKind.DEFINED, a.lo, a.hi) for a in new})
+        grown = bool(new)
+    rest = (c for c in facts if not there.keys().isdisjoint(symbols_of(c)))
+    return there, all_of(substitute_cond(c, there) for c in rest)
+
+
+def transfers(program: AccessProgram, op: str, id: int, lane: int) -> list[Transfer]:
+    """The pushes or pops named `op` of pipe `id` that a lane may run, in program order. A cube core has no lanes."""
+    found: list[Transfer] = []
+    there, facts = _of_lane(program, lane)
+    for step in program.steps:
+        code = step.op.attrs.get("split")
+        tile = step.made if step.made is not None else next(iter(step.tiles("tile")), None)
+        if step.op.name != op or pipe_id(step.op) != id or tile is None or not isinstance(code, int):
+            continue
+        path = substitute_cond(step.path, there)
+        if path is not FALSE and 0 <= code < len(SPLITS):
+            rows, cols = (substitute(e, there) for e in (tile.valid_rows, tile.valid_cols))
+            found.append(Transfer(step, tile, SPLITS[code], path & facts, rows, cols))
+    return found
+
+
+def used(program: AccessProgram, op: str) -> list[int]:
+    """Ids of the pipes that a function uses `op` on."""
+    return sorted({pipe_id(s.op) for s in program.steps if s.op.name == op})
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A transfer at this end and the one at the other; `why` says what keeps them from being compared."""
+
+    own: Transfer
+    other: Transfer
+    why: str
+
+
+def matched(own: list[Transfer], others: list[Transfer]) -> Iterator[Match]:
+    """Each transfer of one end with its counterpart."""
+    if not own or not others:
+        return
+    alike = len({(t.rows, t.cols, t.split) for t in others}) == 1
+    in_step = len(own) == len(others) and all(a.depth == b.depth for a, b in zip(own, others, strict=True))
+    for i, transfer in enumerate(own):
+        other = others[i] if in_step else others[0]
+        yield Match(transfer, other, "" if in_step or alike else "the two ends transfer tiles in different orders")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Peer:
+    """The function at the other end, and the symbols that mean the same in both."""
+
+    program: AccessProgram
+    shared: frozenset[str]
+
+    def comparable(self, *extents: Expr) -> bool:
+        return all(n in self.shared for e in extents for n in symbols_of(e))
+
+
+@lru_cache(maxsize=4)
+def peers(program: AccessProgram, facts: ModuleFacts, id: int) -> tuple[Peer, ...]:
+    """The functions at the other end of a pipe."""
+    own = facts.funcs[program.func].inits.get(id, [])
+    found: list[Peer] = []
+    for init in own:
+        names = facts.buffer_names(init)
+        for func, other in facts.funcs.items():
+            ends = [op for op in other.inits.get(id, ()) if op.name != init.name and facts.buffer_names(op) & names]
+            if ends:
+                made = _program(func, program, facts.target)
+                if made is not None:
+                    found.append(Peer(made, _shared(program, made)))
+    return tuple(found)
+
+
+def _program(func: Func, own: AccessProgram, target: str) -> AccessProgram | None:
+    if func is own.func:
+        return own
+    try:
+        return build_program(func, own.file, target)
+    except NotModelled:
+        return None
+
+
+def _shared(a: AccessProgram, b: AccessProgram) -> frozenset[str]:
+    """Symbols of arguments that both functions have, in the same place."""
+    same = {x.name for x, y in zip(a.func.args, b.func.args, strict=False) if x.name == y.name and x.type == y.type}
+    return frozenset(
+        n for n in same if a.symbols.kinds.get(n) in _SHARED and b.symbols.kinds.get(n) in _SHARED)
+
+
+@lru_cache(maxsize=1)
+def facts_of(key: int, funcs: tuple[Func, ...], target: str) -> ModuleFacts:
+    """What a module says of its pipes; `key` tells modules apart."""
+    return ModuleFacts(Module(list(funcs)), target, "")
+
+
+def through_memory(program: AccessProgram, id: int) -> bool:
+    """Whether the slots of a pipe lie in global memory."""
+    inits = [s.op for s in program.steps if s.op.name in INITS and pipe_id(s.op) == id]
+    return any("gm_slot_buffer" in op.args or "gm_slot_tensor" in op.args for op in inits)
