@@ -18,6 +18,7 @@ from verifiers import (
     pitch,
     plan,
     split,
+    stride,
     valid,
     view,
     write,
@@ -31,7 +32,7 @@ RULES: tuple[AnyRule, ...] = (
     *box.RULES, *view.RULES, *bound.RULES, *plan.RULES,
     *valid.RULES, *layout.RULES, *dtype.RULES,
     *event.RULES, *pitch.RULES, *split.RULES,
-    *extents.RULES, *layout_ops.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES,
+    *extents.RULES, *layout_ops.RULES, *stride.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES,
 )
 
 

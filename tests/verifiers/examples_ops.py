@@ -115,6 +115,14 @@ def _stored(blayout: str) -> str:
         view("a", "p", "c32"), alloc("t", one), window("w", "a", "%c0, %c0", "%c32, %c64"), store("t", "w", one))
 
 
+def _strided(far: str, near: str) -> str:
+    """A 32 x 64 window of a view with these strides, loaded."""
+    return _lines(
+        "%c63 = arith.constant 63 : index",
+        view("a", "p", "c32").replace("strides = [%c64, %c1]", f"strides = [%{far}, %{near}]"), alloc("t", VEC),
+        window("w", "a", "%c0, %c0", "%c32, %c64"), load("w", "t", VEC))
+
+
 def _largest(slayout: str) -> str:
     """The larger of two tiles of one layout, element by element."""
     one = tile(slayout=slayout)
@@ -204,5 +212,7 @@ PAIRS: dict[str, Pair] = {
     "WRITE-ANY": Pair(_kept("window"), _kept("tile")),
     "WRITE-OUT": Pair(_handed("q"), _handed("p"), outputs=("q",)),
     "WRITE-REST": Pair(_walked("n"), _walked("down")),
+    "LAYOUT-BURST": Pair(_strided("c64", "c1"), _strided("c64", "c2")),
+    "LAYOUT-GAP": Pair(_strided("c64", "c1"), _strided("c63", "c1")),
     "LAYOUT-COPY": Pair(_relaid("row_major"), _relaid("col_major")),
 }

@@ -1,0 +1,74 @@
+"""LAYOUT, strides of tensor views: a transfer moves whole rows, so their elements must follow one another, and the gap
+to the next row is counted from the end of this one.
+
+Source: PTO-ISA TLoad.hpp and TStore.hpp: an ND transfer copies bursts of the window's columns and skips
+`stride[-2] - columns` elements after each (an unsigned field); it never looks at `stride[-1]`. DN swaps the two axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pypto_verified.index import Expr, any_of
+from pypto_verified.layouts import TensorLayout
+from verifiers.op_sites import TransferSite, transfer_sites
+from verifiers.rule import SAFETY, Rule, always
+from verifiers.sites import Context, Site
+
+
+@dataclass(frozen=True, slots=True)
+class StrideSite(Site):
+    """The two innermost axes of a transferred window, in elements: along a burst (`near`) and across (`far`)."""
+
+    tensor: str
+    near_extent: Expr
+    near_size: Expr
+    near_stride: Expr
+    far_size: Expr
+    far_stride: Expr
+
+
+def _bursts(context: Context) -> Iterator[StrideSite]:
+    for op in ("pto.tload", "pto.tstore"):
+        for site in transfer_sites(op)(context):
+            window = site.window
+            if len(window.sizes) >= 2 and window.view.layout in (None, TensorLayout.ND, TensorLayout.DN):
+                yield _burst(site)
+
+
+def _burst(site: TransferSite) -> StrideSite:
+    window = site.window
+    strides, layout = window.view.strides, window.view.layout
+    # A view that does not say its layout gets the one that its strides show.
+    columns_first = layout is TensorLayout.DN or (layout is None and strides[-2].value == 1 != strides[-1].value)
+    near, far = (-2, -1) if columns_first else (-1, -2)
+    return StrideSite(
+        site.context, site.op, site.path, site.label, window.view.name, window.view.dims[near], window.sizes[near],
+        strides[near], window.sizes[far], strides[far])
+
+
+LAYOUT_BURST: Rule[StrideSite] = Rule(
+    id="LAYOUT-BURST", kind=SAFETY, observable=False, requires=("VF-01",), source="PTO-ISA TLoad.hpp, TStore.hpp",
+    claim="the elements of a burst follow one another in global memory",
+    sites=_bursts, applies=always,
+    goal=lambda s: any_of((s.near_size <= 1, s.far_size <= 0, s.near_stride == 1)),
+    explain=lambda s, w: (
+        f"{w(s.near_size)} elements of {s.tensor} are moved as one burst, but its view puts them "
+        f"{w.show(s.near_stride)} elements apart"),
+    help=lambda s: "give the view stride 1 along its innermost axis (along its rows for layout dn)",
+    mutant=lambda s: any_of((s.near_size <= 1, s.near_stride >= 1)),
+)
+
+LAYOUT_GAP: Rule[StrideSite] = Rule(
+    id="LAYOUT-GAP", kind=SAFETY, observable=False, requires=("VF-01",), source="PTO-ISA TLoad.hpp, TStore.hpp",
+    claim="the bursts of a transfer do not overlap in global memory",
+    sites=_bursts, applies=always, given=lambda s: s.near_size <= s.near_extent,
+    goal=lambda s: any_of((s.far_size <= 1, s.near_size <= 0, s.far_stride >= s.near_size)),
+    explain=lambda s, w: (
+        f"bursts of {w.show(s.near_size)} elements of {s.tensor} start only {w.show(s.far_stride)} elements apart"),
+    help=lambda s: f"give the view a stride of {s.near_size!r} or more there, or move fewer elements",
+    mutant=lambda s: any_of((s.far_size <= 1, s.far_stride >= s.near_size - 1)),
+)
+
+RULES = (LAYOUT_BURST, LAYOUT_GAP)
