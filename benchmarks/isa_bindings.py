@@ -28,6 +28,7 @@ from benchmarks.isa_case import (
     judged,
     valid_of,
 )
+from benchmarks.isa_cube import extraction, product, storing
 from benchmarks.isa_gathers import gather, global_access, index_scatter, mask_gather
 from pypto_verified.dtypes import DTYPES
 from tests.conformance.arithmetic import KINDS, PTO, Array
@@ -334,52 +335,6 @@ def comparison(g: Golden) -> Case:
     return replace(case, expected={"out": case.expected["out"]})
 
 
-def _up(value: int, step: int) -> int:
-    return -(-value // step) * step
-
-
-def product(g: Golden) -> Case:
-    """TMATMUL with and without a bias, through all memories, compact."""
-    dtype, acc = g.dtype("atype"), g.dtype("ctype")
-    m, k_, n = g.need("m"), g.need("k"), g.need("n")
-    reduced = g.params.get("is_hf32") or g.params.get("is_tf32") or dtype not in ("FP16", "BF16", "FP32", "INT8")
-    if g.params.get("btype") != g.params.get("atype") or reduced:
-        raise Unbound("mixed or reduced types")
-    a = np.frombuffer(g.raw("x1_gm"), KINDS[dtype]).reshape(m, k_)
-    b = np.frombuffer(g.raw("x2_gm"), KINDS[dtype]).reshape(k_, n)
-    out = np.frombuffer(g.raw("golden"), KINDS[acc]).reshape(m, n)
-    wide = 32 // KINDS[dtype].itemsize
-    across = max(16, wide)
-    left, right = (_up(m, 16), _up(k_, across)), (_up(k_, across), _up(n, across))
-    if right[0] * right[1] * KINDS[dtype].itemsize > 65536:
-        raise Unbound("larger than L0B at once")
-    biased = bool(g.params.get("is_bias")) and g.dtype("bias_type") == acc
-    inputs = {"a": a, "b": b, "out": np.zeros_like(out)}
-    if g.params.get("is_bias"):
-        if not biased:
-            raise Unbound("a bias of another type")
-        inputs["v"] = np.frombuffer(g.raw("bias_gm"), KINDS[acc]).reshape(1, n)
-
-    def write(k: PtoKernel) -> None:
-        am, bm = k.tile("am", dtype, left, (m, k_), "mat"), k.tile("bm", dtype, right, (k_, n), "mat")
-        k.load("a", am)
-        k.load("b", bm)
-        k.op("tmov", am, k.tile("al", dtype, left, (m, k_), "left", compact=1))
-        k.op("tmov", bm, k.tile("br", dtype, right, (k_, n), "right", compact=1))
-        cc = k.tile("cc", acc, (left[0], right[1]), (m, n), "acc", compact=1)
-        if biased:
-            vm = k.tile("vm", acc, (1, right[1]), (1, n), "mat", layout=("row_major", "none_box", 512))
-            k.load("v", vm)
-            k.op("tmov", vm, k.tile("vb", acc, (1, right[1]), (1, n), space="bias"))
-            k.op("tmatmul.bias", "al br vb", cc)
-        else:
-            k.op("tmatmul", "al br", cc)
-        k.store(cc, "out")
-
-    return Case(g.name, "tmatmul", "the golden of the generator", inputs, {"out": out}, None, write, (g.suite,),
-                close=CLOSE, within=CLOSE)
-
-
 ROWS: tuple[tuple[str, Form], ...] = (
     ("tadd tsub tmul tdiv tmax tmin tand tor txor tshl tshr trem tfmod tprelu", binary),
     ("tadds tsubs tmuls tdivs tmaxs tmins tands tors txors tshls tshrs trems tfmods tlrelu", scalar),
@@ -404,5 +359,7 @@ ROWS: tuple[tuple[str, Form], ...] = (
     ("tscatter", index_scatter),
     ("mgather mscatter", global_access),
     ("tmatmul", product),
+    ("textract textract_compact", extraction),
+    ("tstore_acc2gm", storing),
 )
 FORMS: dict[str, Form] = {name: form for names, form in ROWS for name in names.split()}

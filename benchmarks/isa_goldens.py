@@ -138,6 +138,8 @@ def report(checkout: Path, testcases: list[str], suite: str | None, work: Path) 
             counts: Counter[str] = Counter()
             for golden in goldens(checkout, on, testcase, work):
                 unexplained += _one(golden, counts)
+            if not counts:
+                continue
             totals += counts
             print(f"{on}/{testcase}: " + ", ".join(f"{n} {what}" for what, n in sorted(counts.items())))
     print("total: " + ", ".join(f"{n} {what}" for what, n in sorted(totals.items())))
