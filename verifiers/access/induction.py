@@ -64,6 +64,36 @@ def carried_value(
     return None, None
 
 
+def _choices(handed: Value, producers: Mapping[Value, Op]) -> list[Value]:
+    """What a value can be when branches choose it."""
+    op = producers.get(handed)
+    if op is None or op.name != "scf.if":
+        return [handed]
+    place = next(i for i, r in enumerate(op.results) if r is handed)
+    ends = [region.ops[-1].args["values"][place] for region in op.regions]
+    return [choice for end in ends for choice in _choices(end, producers)]
+
+
+def _branching_value(
+    symbols: Symbols, arg: Value, start: Expr, handed: Value, links: Mapping[Value, Value],
+    producers: Mapping[Value, Op], known: Mapping[Value, Scalar],
+) -> Scalar:
+    """The value at the head when branches choose the step, as a lowered `break` does: steps that are constants >= 0
+    keep `x >= start` and every common divisor of start and the steps."""
+    steps: list[int] = []
+    for choice in _choices(handed, producers):
+        placeholder, found = _handed_on(arg, choice, links, producers, known)
+        step = (found - placeholder).value if isinstance(found, Expr) else None
+        if step is None or step < 0:
+            return symbols.new(arg.name, SymbolKind.OPAQUE)
+        steps.append(step)
+    value = symbols.new(arg.name, SymbolKind.OPAQUE, start.lo)
+    divisor = gcd(*steps, start.value) if start.value is not None else 1
+    if divisor > 1:
+        symbols.require(eq(value % divisor, 0))
+    return value
+
+
 def while_value(
     symbols: Symbols, arg: Value, start: Scalar, handed: Value, counter: Expr, links: Mapping[Value, Value],
     producers: Mapping[Value, Op], known: Mapping[Value, Scalar],
@@ -73,6 +103,8 @@ def while_value(
     placeholder, found = _handed_on(arg, handed, links, producers, known)
     if not isinstance(start, Expr):
         return None
+    if found is None:
+        return _branching_value(symbols, arg, start, handed, links, producers, known)
     if isinstance(found, Expr):
         step = found - placeholder
         if "carried" not in symbols_of(step):
