@@ -23,6 +23,7 @@ from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Func, Op, Value
 from pypto_verified.pto.reader import read
 from pypto_verified.pto.types import PtrType
+from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.errors import SimError, UnmodelledError
 from pypto_verified.simulator.memory import Access
 from pypto_verified.simulator.run import LAUNCH_ARGUMENTS
@@ -92,7 +93,10 @@ def simulate(request: Request, show: Callable[[str], None]) -> Simulation:
     arrays = _arrays(kernel, request, scalars, notes)
     by_argument = {a.name: kernel.name(a) for a in kernel.func.args}
     watched = _Shown(request, show, by_argument)
-    program = simulator.compile(kernel.func, chip, watch=watched.tiles if request.dumps else None)
+    lone = any(op.name.startswith(("pto.tpop_", "pto.tpush_")) for op in walk_ops(kernel.func))
+    if lone:
+        notes.append("the other core of the pipe is absent: what is popped is arbitrary, what is pushed is dropped")
+    program = simulator.compile(kernel.func, chip, lone=lone, watch=watched.tiles if request.dumps else None)
     outcome = simulator.execute(
         program, arrays, scalars, block=(launch["block_idx"], max(launch["block_num"], launch["block_idx"] + 1)),
         lane=(launch["subblock_idx"], chip.lanes_per_cube), trace=watched.accesses if request.trace else None,
@@ -101,7 +105,8 @@ def simulate(request: Request, show: Callable[[str], None]) -> Simulation:
         notes.append(f"no op that writes a tile stands at line {', '.join(map(str, request.dumps))}")
     sizes = _sizes(kernel, scalars)
     outputs = {
-        by_argument[name]: _logical(kernel, by_argument[name], left, sizes) for name, left in outcome.outputs.items()
+        by_argument[name]: _logical(kernel, by_argument[name], left, sizes)
+        for name, left in outcome.outputs.items() if not kernel.names or name in kernel.names
     }
     return Simulation(kernel.func.name, outputs, outcome.errors, tuple(notes))
 
@@ -172,6 +177,9 @@ def _arrays(
         raise InputError(f"--input {unknown[0]}: there is no such tensor; there are: {', '.join(pointers)}")
     for name, argument in pointers.items():
         assert isinstance(argument.type, PtrType)
+        if kernel.names and argument.name not in kernel.names:
+            found[argument.name] = np.zeros(0, np.uint8)  # the ring of a pipe: a lone core does not touch it
+            continue
         type_ = kernel.types.get(name)
         shape = None if type_ is None else tuple(extent(d, sizes) for d in type_.shape)
         text = request.inputs.get(name)

@@ -130,3 +130,35 @@ def test_what_does_not_fit_is_refused(kernel: str, change: dict[str, dict[str, s
 def test_a_line_without_tiles_is_noted(kernel: str) -> None:
     found = simulate(Request(kernel, inputs={"a": "ramp"}, sets={"M": "4", "n": "2"}, dumps=(1,)), _quiet)
     assert found.notes[-1] == "no op that writes a tile stands at line 1"
+
+
+PIPE = dedent("""\
+    import pypto.language as pl
+
+
+    @pl.program
+    class P:
+        @pl.function(type=pl.FunctionType.AIC)
+        def producer(
+            self, a: pl.Tensor[[16, 16], pl.FP16], b: pl.Tensor[[16, 16], pl.FP16],
+            out: pl.Out[pl.Tensor[[16, 16], pl.FP32]],
+        ):
+            ring = pl.import_peer_buffer(name="ring", peer_func="other")
+            pl.aic_initialize_pipe(ring, pl.const(0, pl.INT32), dir_mask=1, slot_size=1024)
+            al = pl.move(pl.load(a, [0, 0], [16, 16], target_memory=pl.Mem.Mat), target_memory=pl.Mem.Left)
+            br = pl.move(pl.load(b, [0, 0], [16, 16], target_memory=pl.Mem.Mat), target_memory=pl.Mem.Right)
+            c = pl.matmul(al, br)
+            pl.tpush_to_aiv(c, split=0)
+            return pl.store(c, [0, 0], out)
+    """)
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+def test_one_end_of_a_pipe_runs_alone(tmp_path: Path, chip: str) -> None:
+    path = tmp_path / "k.py"
+    path.write_text(PIPE)
+    found = simulate(Request(str(path), inputs={"a": "ones", "b": "ones"}, target=chip), _quiet)
+    assert found.errors == []
+    assert found.outputs["out"].tolist() == [[16.0] * 16] * 16
+    assert set(found.outputs) == {"a", "b", "out"}
+    assert "the other core of the pipe is absent" in found.notes[-1]
