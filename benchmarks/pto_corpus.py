@@ -1,22 +1,26 @@
 """How much of an assembler checkout's `.pto` files is read, how fast, and whether it survives being written.
 
-    python benchmarks/pto_corpus.py PTOAS_CHECKOUT [--verdicts corpus.tsv] [--show REASON]
+    python benchmarks/pto_corpus.py PTOAS_CHECKOUT [--verdicts corpus.tsv] [--rules negative.tsv] [--show REASON]
 
 `--verdicts`: a table with the columns path, flags, exit and reason, what the real assembler said about each file;
-with it, legality findings are compared with its answers: a file that it accepts must have none.
+with it, legality findings are compared with its answers: a file that it accepts must have none. `--rules`: a table with
+the columns path and rule, the rule for which each file must be rejected; a file counts as matched if it does not parse
+or has a finding at an op that the assembler's message names. A third of the files, by the hash of their paths, is held
+out from the writing of rows and counted apart.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
 import re
 import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from pypto_verified.errors import PtoError
+from pypto_verified.errors import NotModelled, PtoError
 from pypto_verified.pto.legality import check_legality
 from pypto_verified.pto.module import Module
 from pypto_verified.pto.reader import read
@@ -122,10 +126,51 @@ def compare(modules: dict[str, Module], answers: dict[str, tuple[bool, str, str]
         print(f"  {count:5} {line}")
 
 
+def held_out(path: str) -> bool:
+    """Whether a file belongs to the third that rows are not written for."""
+    return int(hashlib.sha256(path.encode()).hexdigest(), 16) % 3 == 0
+
+
+def compare_rules(
+    table: Path, checkout: Path, modules: dict[str, Module], answers: dict[str, tuple[bool, str, str]]
+) -> None:
+    """Print how many of the files that break a rule of the assembler are rejected here, and at the same op."""
+    with table.open(newline="") as lines:
+        paths = sorted({line["path"] for line in csv.DictReader(lines, delimiter="\t")})
+    counts: Counter[tuple[bool, str]] = Counter()
+    for path in paths:
+        accepted, why, flags = answers.get(path, (True, "", ""))
+        if accepted or not path.startswith(ROOTS) or not (checkout / path).exists():
+            continue
+        part = held_out(path)
+        counts[part, "files"] += 1
+        module = modules.get(path)
+        if module is None:
+            try:
+                read((checkout / path).read_text(errors="replace"), path)
+            except NotModelled:
+                continue
+            except PtoError:
+                counts[part, "rejected"] += 1
+                counts[part, "matched"] += 1
+            continue
+        level = re.search(r"--pto-level=(level\d)", flags)
+        ops = {illegal.op for unit in module.units()
+               for illegal in check_legality(unit, target_of(unit, flags), level[1] if level else "level2")}
+        named = re.search(r"'(pto\.[\w.]+)' op", why)
+        counts[part, "rejected"] += bool(ops)
+        counts[part, "matched"] += bool(ops) and (named is None or named[1] in ops)
+    for part, name in ((False, "files that rows were written for"), (True, "held-out files")):
+        total = counts[part, "files"]
+        print(f"{name}: {counts[part, 'rejected']} of {total} rejected, {counts[part, 'matched']} at the same op "
+              f"({100 * counts[part, 'matched'] / max(1, total):.0f} %)")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path)
     parser.add_argument("--verdicts", type=Path)
+    parser.add_argument("--rules", type=Path)
     parser.add_argument("--show", default="", help="print the errors whose reason holds this text")
     options = parser.parse_args()
     answers = verdicts(options.verdicts) if options.verdicts else {}
@@ -140,10 +185,13 @@ def main() -> None:
             print(f"  {count:5} {why}")
         for line in tally.unstable[:10] + tally.shown[:20]:
             print(f"    {line}")
-    accepted = [p for p, (ok, _, _) in answers.items() if ok and p.startswith(ROOTS)]
+    accepted = [p for p, (ok, _, _) in answers.items()
+                if ok and p.startswith(ROOTS) and (options.checkout / p).exists()]
     if accepted:
         print(f"accepted by the assembler: {len(accepted)}, read here: {sum(p in everything for p in accepted)}")
         compare(everything, answers)
+    if options.rules:
+        compare_rules(options.rules, options.checkout, everything, answers)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from verifiers.registry import AnyRule, selected
 from verifiers.rule import Witness
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver import Decision, Ladder, Query, weakest_condition
-from verifiers.solver.cone import names_of, split_by_relevance
+from verifiers.solver.cone import conjuncts, names_of, split_by_relevance
 from verifiers.wording import Wording
 
 _SYMBOL_ASSUMPTIONS = {
@@ -31,6 +31,7 @@ _SYMBOL_ASSUMPTIONS = {
     SymbolKind.BLOCK: "BLOCK-INDEX", SymbolKind.LAUNCH: "BLOCK-INDEX",
 }
 DEFAULT = Options()
+_PASSED = frozenset({SymbolKind.PARAM, SymbolKind.SIZE})
 _INNER = (SymbolKind.TRIP, SymbolKind.BLOCK, SymbolKind.DEFINED)
 
 
@@ -174,6 +175,8 @@ class _Check:
         self.result.obligations.append(Obligation(
             rule.id, rule.kind, decision.verdict, label, decision.decider, elapsed,
             self._assumptions(rule, site, hypotheses, goal)))
+        if decision.verdict is Verdict.VACUOUS and any(f.verdict is Verdict.VACUOUS for f in self.result.findings):
+            return  # one finding says that the assumptions contradict each other
         if decision.verdict is not Verdict.PROVED:
             self.result.findings.append(self._explain(rule, site, decision, hypotheses, goal))
 
@@ -196,16 +199,25 @@ class _Check:
         return decision
 
     def _related(self, hypotheses: Cond, goal: Cond) -> frozenset[str]:
-        """Extents that callers keep in a relation which the text does not tell: two of them, or one and the number of
-        blocks. Only where no author has declared the sizes; an extent alone may have any value."""
+        """Extents that callers keep in a relation which the text does not tell: to each other, to a scalar that they
+        pass, or to the number of blocks. Only where no author has declared the sizes; an extent alone may have any
+        value."""
         if self.declared:
             return frozenset()
-        _, _, names = split_by_relevance(hypotheses, names_of(goal))
+        names = self._bounding(hypotheses, goal)
         extents = names & set(self.dims)
         kinds = {self.program.symbols.kinds.get(name) for name in names - {"subblock_idx"}}
         launch_told = any("block_num" in names_of(c) for _, c in self.assumed)
-        launched = SymbolKind.BLOCK in kinds and not launch_told
-        return frozenset(extents) if len(extents) > 1 or (extents and launched) else frozenset()
+        others = len(extents) > 1 or bool(kinds & _PASSED) or (SymbolKind.BLOCK in kinds and not launch_told)
+        return frozenset(extents) if others else frozenset()
+
+    def _bounding(self, hypotheses: Cond, goal: Cond) -> frozenset[str]:
+        """The names in a goal and in what bounds its counters, block indices and derived values."""
+        names, before = names_of(goal), frozenset[str]()
+        while names != before:
+            inner, before = names & self.inner, names
+            names = names.union(*(found for c in conjuncts(hypotheses) if (found := names_of(c)) & inner))
+        return names
 
     @cached_property
     def _consistent(self) -> bool:

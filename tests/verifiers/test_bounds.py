@@ -116,6 +116,16 @@ def test_callers_relate_the_extents_of_their_tensors() -> None:
     assert verdicts(padded, "BOUND-UPPER") == {Verdict.PROVED}
 
 
+def test_callers_relate_their_counts_to_the_extents() -> None:
+    """Two rows for each of n sequences: whether the tensor has them is the caller's to say."""
+    text = loads(
+        "scf.for %i = %c0 to %n step %c1 {", "%o = arith.muli %i, %c2 : index", offset="%o", size="c2", dim="M",
+        args="%M: index, %n: index")
+    found = finding(check(text, families="BOUND"), "BOUND-UPPER")
+    assert found.verdict is Verdict.UNKNOWN
+    assert verdicts(check(text, families="BOUND", assume=(found.needs,)), "BOUND-UPPER") == {Verdict.PROVED}
+
+
 def test_declared_extents_are_independent() -> None:
     """What an author declares as two sizes may differ."""
     text = loads(
