@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from pypto_verified.index import Cond, Expr, all_of, const, implies, symbols_of
+from pypto_verified.index import Cond, Expr, all_of, const, implies, ne, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.targets.model import Pair
 from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step, SymbolKind
@@ -263,4 +263,38 @@ EVENT_LIBRARY: Rule[FlagSite] = Rule(
 )
 
 
-RULES = (EVENT_SET, EVENT_WAIT, EVENT_EXIT, EVENT_ID, EVENT_LIBRARY)
+@dataclass(frozen=True, slots=True)
+class CrossSite(Site):
+    """A flag between cores that the text sets or waits for, and who else uses flags of that kind."""
+
+    id: Expr
+    free: Cond
+    first: int
+
+
+def _between_cores(context: Context) -> Iterator[CrossSite]:
+    reserved = context.target.reserved_flags
+    for step in context.program.steps:
+        if step.op.name not in ("pto.sync.set", "pto.sync.wait"):
+            continue
+        fixed, computed = step.op.attrs.get("event_id"), step.operands.get("event_id_dyn", ())
+        id = const(fixed) if isinstance(fixed, int) else next((v for v in computed if isinstance(v, Expr)), None)
+        if id is not None:
+            free = all_of((id >= 0, *(ne(id, row.flag) for row in reserved), id < context.target.flag_ids))
+            label = f"{op_text(step.op)} {id!r}"
+            yield CrossSite(context, step.op, step.path, label, id, free, min(row.flag for row in reserved))
+
+
+EVENT_CROSS: Rule[CrossSite] = Rule(
+    id="EVENT-CROSS", kind=SAFETY, observable=False, requires=("EV-03",), source="PTO-ISA SyncAll.hpp, PTOAS syncall",
+    claim="a flag between cores is not one that synchronisation of all cores uses",
+    sites=_between_cores, applies=always, assumptions=("RESERVED-FLAGS",),
+    goal=lambda s: s.free,
+    explain=lambda s, w: (
+        f"{op_text(s.op)} uses flag {w.show(s.id)}; flags from {s.first} on belong to syncall and to the assembler"),
+    help=lambda s: f"use flags 0 to {s.first - 1}",
+    mutant=lambda s: s.id <= s.first,
+)
+
+
+RULES = (EVENT_SET, EVENT_WAIT, EVENT_EXIT, EVENT_ID, EVENT_LIBRARY, EVENT_CROSS)

@@ -160,10 +160,15 @@ def _in_memory(context: Context, site: EndSite) -> bool:
     return through_memory(context.program, pipe_id(site.op))
 
 
+def _once(context: Context) -> Iterator[EndSite]:
+    """Each pop with each push once, whichever lanes run it."""
+    yield from {(s.op, s.pusher): s for s in _ends(context)}.values()
+
+
 SPLIT_ENDS: Rule[EndSite] = Rule(
     id="SPLIT-ENDS", kind=SAFETY, observable=False, requires=("XC-04", "XC-09"), source="PTO-ISA TPush.hpp, TPop.hpp",
     claim="both ends of a transfer split it alike",
-    sites=_ends, applies=lambda s: not s.why, goal=lambda s: s.codes[0] == s.codes[1],
+    sites=_once, applies=lambda s: not s.why, goal=lambda s: s.codes[0] == s.codes[1],
     explain=lambda s, w: f"{op_text(s.op)} has split {s.codes[0]}; {s.pusher} has split {s.codes[1]}",
     help=lambda s: "give push, pop and free of a tile one split",
     mutant=lambda s: bool(s.codes[0]) == bool(s.codes[1]),

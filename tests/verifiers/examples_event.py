@@ -62,10 +62,16 @@ def _reducing(last: str) -> str:
              branch("sge, %i, %c1", flag("wait", 0, "V S")), branch("slt, %i, %c3", flag("set", 0, "V S"))))
 
 
+def _cross(id: int) -> str:
+    """A cube core's flag for its vector cores."""
+    return kernel(f"pto.sync.set #pto.pipe<PIPE_FIX>, {id}", kind="cube")
+
+
 PAIRS: dict[str, Pair] = {
     "EVENT-SET": Pair(_balanced(0), _balanced(1)),
     "EVENT-WAIT": Pair(_passed_on("c3"), _passed_on("c2")),
     "EVENT-EXIT": Pair(_balanced(0), _balanced(1)),
     "EVENT-ID": Pair(_in_turn("c8"), _in_turn("c16")),
     "EVENT-LIBRARY": Pair(_reducing("c1"), _reducing("c2")),
+    "EVENT-CROSS": Pair(_cross(10), _cross(11)),
 }

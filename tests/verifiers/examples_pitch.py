@@ -74,21 +74,24 @@ def _chained(rows: str) -> str:
     """A product of 16 rows, then one of `rows` added to it."""
     acc = accumulator(mode=1)
     return cube(
-        loaded("c16"), alloc("c", acc, 0, "c16"), product(acc), loaded(rows, more="2"), added(acc, "2"))
+        loaded("c16"), alloc("c", acc, 0, "c16"), product(acc), loaded(rows, more="2"), added(acc, "2"),
+        stored(acc, "c16"))
 
 
 def _shallow(mode: int) -> str:
     """A left operand of 64 columns of which 32 are valid."""
     acc, lefts = accumulator(), left(mode=mode)
-    return cube(loaded(k="c32", lefts=lefts), alloc("c", acc), product(acc, lefts))
+    return cube(
+        loaded(k="c32", lefts=lefts), alloc("c", acc, 0, "c64"), product(acc, lefts), stored(acc, "c64"))
 
 
 def _window(columns: str) -> str:
     """A product of 16 x `columns` into rows 16 to 31 of an accumulator."""
     acc, part = accumulator(), accumulator(16, valid=("16", "64"))
     return cube(
-        loaded("c16", n=columns), alloc("c", acc),
-        f"%v = pto.subview %c[%c16, %c0] sizes [16, 64] : {acc} -> {part}", product(part, into="v"))
+        loaded("c16", n=columns), alloc("c", acc, 0, "c64"),
+        f"%v = pto.subview %c[%c16, %c0] sizes [16, 64] : {acc} -> {part}", product(part, into="v"),
+        stored(part, "c16").replace("%c :", "%v :"))
 
 
 def _compact(loc: str) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from pypto_verified.pto.reader import read
 from pypto_verified.report.model import FunctionResult, Verdict
+from pypto_verified.targets import target
 from tests.verifiers.examples_event import branch, computed, flag, flags, loop
 from tests.verifiers.kernels import check, finding, kernel, verdicts
+from verifiers import Options, verify
 
 PROVED, REFUTED, UNKNOWN = {Verdict.PROVED}, Verdict.REFUTED, Verdict.UNKNOWN
 ALL = ("EVENT-SET", "EVENT-WAIT", "EVENT-EXIT")
@@ -51,6 +54,20 @@ def test_the_key_is_source_destination_and_id() -> None:
     nested = (flag("set", 2, "MTE3 V"), flag("set", 2, "MTE3 MTE2"), flag("wait", 2, "MTE3 MTE2"),
               flag("wait", 2, "MTE3 V"))
     assert _clean(_events(*nested))
+
+
+def test_the_stricter_reading_takes_source_and_id_for_the_key() -> None:
+    nested = (flag("set", 2, "MTE3 V"), flag("set", 2, "MTE3 MTE2"), flag("wait", 2, "MTE3 MTE2"),
+              flag("wait", 2, "MTE3 V"))
+    apart = (*nested[:1], nested[3], nested[1], nested[2])
+
+    def strictly(body: tuple[str, ...]) -> set[Verdict]:
+        options = Options(families=frozenset({"EVENT"}), strict=True)
+        (result,) = verify(read(flags(*body), "k.pto"), target("a2a3"), options)
+        return verdicts(result, "EVENT-SET")
+
+    assert strictly(nested) == {Verdict.PROVED, Verdict.REFUTED}
+    assert strictly(apart) == PROVED
 
 
 def test_a_wait_after_a_loop_that_may_not_run_hangs_at_no_trips() -> None:
