@@ -49,13 +49,15 @@ def convert_out(
     else:
         if pair not in _QUANTISED:
             raise UnmodelledError(f"quantisation from {pair[0]} to {pair[1]}", Place(name))
-        result = _quantise(values, kind, fp if fp is not None else np.asarray(int(quant or 0) & (2**64 - 1), np.uint64))
+        # A word a column keeps ten fraction bits of its scale, a single word all 23 (facts 2.9).
+        words = np.asarray(int(quant or 0) & (2**64 - 1), np.uint64) if fp is None else fp & _COLUMN_BITS
+        result = _quantise(values, kind, words)
     return np.maximum(result, np.zeros((), kind)) if relu == "normal_relu" else result
 
 
 def _quantise(values: Array, kind: np.dtype[Any], words: Array) -> Array:
-    """Word: bits 0..31 an f32 scale of which 13 low bits are dropped, bits 37..45 a signed offset."""
-    scale = (words & np.uint64(0xFFFFE000)).astype(np.uint32).view(np.float32)
+    """Word: bits 0..31 an f32 scale, bits 37..45 a signed offset."""
+    scale = (words & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.float32)
     scaled = values.astype(np.float32) * scale
     if is_float(kind):
         return convert(scaled, kind, "RINT", False)

@@ -99,19 +99,42 @@ def quantising() -> Iterator[Case]:
     scale = np.array([2.0 ** (c % 4 - 2) for c in range(16)])
     words = np.array([[_word(float(s)) for s in scale]], dtype=np.uint64)
 
-    def by_column(k: PtoKernel) -> None:
-        cc = _hold(k, "FP16")
-        k.op("tmatmul", "al br", cc)
-        fm = k.tile("fm", "UINT64", (1, 16), space="mat", layout=("row_major", "none_box", 512))
-        k.load("words", fm)
-        k.op("tmov", fm, k.tile("fp", "UINT64", (1, 16), space="scaling"))
-        view = k.view("out")
-        k.line(f"pto.tstore ins(%{cc} : {k.type_of(cc)} fp %fp : {k.type_of('fp')}) "
-               f"outs(%{view} : {k.type_of(view)})")
-
     yield Case("tstore-quant-by-column", "tstore", "column c times 2**(c mod 4 - 2), to nearest even, limited",
                {**_accumulated(b), "words": words, "out": np.zeros((16, 16), np.int8)},
-               {"out": _quantised(b, scale[None, :], 0, "INT8")}, None, by_column)
+               {"out": _quantised(b, scale[None, :], 0, "INT8")}, None, _by_column)
+
+
+def scales_of_many_digits() -> Iterator[Case]:
+    """One word is a whole f32; of a word a column the scale keeps ten fraction bits: 0.1 becomes 1638 / 16384."""
+    b = np.zeros((16, 16), np.float16)
+    b[0, :3] = (1015, 1004, -1004)
+    one, column = np.zeros((16, 16), np.int8), np.zeros((16, 16), np.int8)
+    one[0, :3] = (102, 100, -100)  # 1015 * 0.1 = 101.5, a tie: even
+    column[0, :3] = (101, 100, -100)  # 1015 * 1638 / 16384 = 101.47
+    words = np.full((1, 16), _word(0.1), np.uint64)
+
+    def scalar(k: PtoKernel) -> None:
+        cc = _hold(k, "FP16")
+        k.op("tmatmul", "al br", cc)
+        view, word = k.view("out"), k.number(_word(0.1), "i64")
+        k.line(f"pto.tstore ins(%{cc} : {k.type_of(cc)}, {word} : i64) outs(%{view} : {k.type_of(view)})")
+
+    given = {**_accumulated(b), "words": words, "out": np.zeros((16, 16), np.int8)}
+    yield Case("tstore-quant-digits-one", "tstore", "1015 * 0.1 = 101.5 to the even 102", given, {"out": one}, None,
+               scalar)
+    yield Case("tstore-quant-digits-column", "tstore", "1015 * 1638 / 16384 = 101.47, so 101", given, {"out": column},
+               None, _by_column)
+
+
+def _by_column(k: PtoKernel) -> None:
+    """Quantise with a word a column, through the scaling table."""
+    cc = _hold(k, "FP16")
+    k.op("tmatmul", "al br", cc)
+    fm = k.tile("fm", "UINT64", (1, 16), space="mat", layout=("row_major", "none_box", 512))
+    k.load("words", fm)
+    k.op("tmov", fm, k.tile("fp", "UINT64", (1, 16), space="scaling"))
+    view = k.view("out")
+    k.line(f"pto.tstore ins(%{cc} : {k.type_of(cc)} fp %fp : {k.type_of('fp')}) outs(%{view} : {k.type_of(view)})")
 
 
 def between_cases() -> Iterator[Case]:
@@ -181,4 +204,5 @@ def cases() -> Iterator[Case]:
     yield from move_pitch()
     yield from way_out()
     yield from quantising()
+    yield from scales_of_many_digits()
     yield from between_cases()
