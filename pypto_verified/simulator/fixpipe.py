@@ -18,6 +18,7 @@ from pypto_verified.targets.pitch import Accumulator, dense, reader, whole_fract
 _PLAIN = {("float32", "float32"), ("float32", "float16"), ("float32", "bfloat16"), ("int32", "int32")}
 _QUANTISED = {("float32", "int8"), ("float32", "uint8"), ("float32", "float16"), ("float32", "bfloat16"),
               ("int32", "int8"), ("int32", "uint8"), ("int32", "float16")}
+_COLUMN_BITS = np.uint64(2**64 - 2**13)
 
 
 def read_layout(site: Site, acc: Tile, dst: Space, boxed: bool = False) -> Layout:
