@@ -9,6 +9,7 @@ from pypto_verified.pto.legality_alloc import ROWS as _ALLOC
 from pypto_verified.pto.legality_compute import ROWS as _COMPUTE
 from pypto_verified.pto.legality_fifo import ROWS as _FIFO
 from pypto_verified.pto.legality_fixpipe import ROWS as _FIXPIPE
+from pypto_verified.pto.legality_global import ROWS as _GLOBAL
 from pypto_verified.pto.legality_misc import ROWS as _MISC
 from pypto_verified.pto.legality_move import ROWS as _MOVE
 from pypto_verified.pto.legality_mx import ROWS as _MX
@@ -16,7 +17,9 @@ from pypto_verified.pto.legality_scratch import ROWS as _SCRATCH
 from pypto_verified.pto.legality_shuffle import ROWS as _SHUFFLE
 from pypto_verified.pto.legality_temps import ROWS as _TEMPS
 
-RULES: tuple[Legal, ...] = (*_ALLOC, *_MOVE, *_COMPUTE, *_MX, *_SCRATCH, *_TEMPS, *_SHUFFLE, *_FIFO, *_FIXPIPE, *_MISC)
+RULES: tuple[Legal, ...] = (
+    *_ALLOC, *_MOVE, *_COMPUTE, *_MX, *_SCRATCH, *_TEMPS, *_SHUFFLE, *_FIFO, *_FIXPIPE, *_GLOBAL, *_MISC,
+)
 
 
 @cache

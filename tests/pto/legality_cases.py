@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from .case_builders import Case
 from .cases_compute import COMPUTE_CASES
+from .cases_global import GLOBAL_CASES
 from .cases_pipes import PIPE_CASES
 from .cases_transfer import TRANSFER_CASES
 
-CASES: tuple[Case, ...] = TRANSFER_CASES + COMPUTE_CASES + PIPE_CASES
+CASES: tuple[Case, ...] = TRANSFER_CASES + COMPUTE_CASES + PIPE_CASES + GLOBAL_CASES
 
 __all__ = ["CASES", "Case"]
