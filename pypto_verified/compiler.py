@@ -51,8 +51,9 @@ def compile_function(
     planner: MemoryPlanner = MemoryPlanner.PYPTO,
     emit_source_loc: bool = True,
     on_pass: OnPass | None = None,
+    read_back: bool = True,
 ) -> Artifact:
-    """Lower one function to `.pto` and read the text back.
+    """Lower one function to `.pto` and read the text back; without `read_back` there is no text, only the module.
 
     Raises what the stages raise (PassError, CodegenError, NotModelled), and CodegenError if the text does not read back
     as the module that was generated: a fault of this tool.
@@ -62,15 +63,23 @@ def compile_function(
         raise NotModelled(function.opaque.removeprefix("not modelled: "), where)
     lowered = pipeline.run(function, chip, planner.value, on_pass)
     module = generate([lowered], chip, emit_source_loc, planner is not MemoryPlanner.PTOAS)
-    text = writer.write(module, emit_source_loc)
+    text = ""
+    if read_back:
+        text, module = _read_back(function, module, emit_source_loc)
+    names = _argument_names(function, module)
+    declared = {p.var.name for p in function.params if p.direction is Direction.OUT}
+    return Artifact(function.name, text, module, names, tuple(a for a, name in names.items() if name in declared))
+
+
+def _read_back(function: Function, module: Module, locations: bool) -> tuple[str, Module]:
+    """The text of a module and what reading it gives, which must be the module."""
+    text = writer.write(module, locations)
     again = reader.read(text)
     if again != module:
         where = Location(function.span.file, function.span.line)
         raise CodegenError(f"internal error: the .pto of {function.name} does not read back as generated", where,
                            "please report this kernel")
-    names = _argument_names(function, again)
-    declared = {p.var.name for p in function.params if p.direction is Direction.OUT}
-    return Artifact(function.name, text, again, names, tuple(a for a, name in names.items() if name in declared))
+    return text, again
 
 
 def _argument_names(function: Function, module: Module) -> dict[str, str]:

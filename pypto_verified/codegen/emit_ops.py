@@ -108,6 +108,7 @@ REFUSED: dict[str, str] = {
 def emit_call(kernel: Kernel, var: Var | None, call: Call) -> None:
     """Generate one op. NotModelled for an op in REFUSED or unknown, CodegenError for a wrong use."""
     name = call.op
+    kernel.claimed.clear()
     if name in NOTHING:
         return
     if name in EFFECTS:

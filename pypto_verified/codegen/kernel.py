@@ -58,6 +58,7 @@ class Kernel:
     `tiles`, `tensors`, `values` bind IR names; `hidden` the block identity arguments in use; `slots` the attributes of
     the pop that made a tile; `allocated` the handles that live in this block, for when there are no addresses;
     `ring` is the memory of cross-core pipes on a2a3; `computed` the sizes and offsets that have a value in this block.
+    `claimed`: handles (by id) that operands of the current op stand for.
     `depth` counts the enclosing blocks, `loop` numbers the innermost loop body (0: none).
     """
 
@@ -75,6 +76,7 @@ class Kernel:
     allocated: dict[tuple[str, object, TileBufType], Handle] = field(default_factory=dict)
     ring: Value | None = None
     computed: dict[Expr, Value] = field(default_factory=dict)
+    claimed: set[int] = field(default_factory=set)
     depth: int = 0
     loop: int = 0
     loops: int = 0
@@ -144,8 +146,19 @@ class Kernel:
         handle = self.tiles[expr.name]
         assert isinstance(expr.type, TileType)
         if handle.owns and not same_extents(handle.extents, expr.type.valid_shape):
+            if id(handle) in self.claimed:
+                return self._second(expr)
             self.narrow(handle, expr.type.valid_shape)
+        self.claimed.add(id(handle))
         return handle
+
+    def _second(self, var: Var) -> Handle:
+        """Another handle of a tile whose own has other extents in the same op."""
+        if not self.addresses:
+            refuse(f"'{var.name}' and another operand of this op are one tile with two valid shapes", self.span,
+                   "copy one of them into a tile of its own first (tile.move)")
+        self.alloc(var)
+        return self.tiles[var.name]
 
     def tile(self, expr: Expr) -> Value:
         """A tile operand."""

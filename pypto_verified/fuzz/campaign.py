@@ -13,8 +13,10 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from pypto_verified.errors import PtoError
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.coverage import features
+from pypto_verified.fuzz.deeper import blamed
 from pypto_verified.fuzz.draw import Seeded
 from pypto_verified.fuzz.faults import switched_on
 from pypto_verified.fuzz.generator import kernel as generate
@@ -167,7 +169,17 @@ def shrink(found: Found, fault: str = "") -> Found:
     with switched_on(fault):
         kernel = shrunk(found.kernel, lambda candidate: find_in(candidate) is not None)
         find = find_in(kernel) or found.find
+        if find.oracle == "meaning" and find.trial is not None:
+            find = replace(find, detail=f"{find.detail}; {_blamed(kernel, find)}")
     return replace(found, kernel=kernel, find=find, statements=size(kernel.function), shrunk=True)
+
+
+def _blamed(kernel: Kernel, find: Find) -> str:
+    assert find.trial is not None
+    try:
+        return blamed(kernel, find.trial, find.expected)
+    except (AssertionError, PtoError) as error:
+        return f"a pass fails: {error}"
 
 
 def run(

@@ -16,7 +16,7 @@ from pypto_verified.ir.printer import print_program
 from pypto_verified.ir.stmt import Function, Program
 from pypto_verified.passes import pipeline
 from pypto_verified.report.model import FunctionResult, Verdict
-from pypto_verified.targets import Target
+from pypto_verified.targets import Target, target
 from pypto_verified.trials import Array, Trial
 
 Runs = Sequence[tuple[Trial, Mapping[str, Array]]]
@@ -50,6 +50,14 @@ def _passes(kernel: Kernel, chip: Target, runs: Runs) -> Iterator[Find]:
                 if not equal_elements(wanted, actual[output], tolerant=False).all():
                     yield Find("passes", f"after {name}", f"{output} is another", trial, expected, actual)
                     return
+
+
+def blamed(kernel: Kernel, trial: Trial, expected: Mapping[str, Array]) -> str:
+    """Where a wrong result comes from, as far as both sides of the passes tell."""
+    find = next(_passes(kernel, target(kernel.target), [(trial, expected)]), None)
+    if find is None:
+        return "all passes agree: the fault is in places, in code generation or in a meaning"
+    return f"wrong {find.cause}"
 
 
 def _places(kernel: Kernel, chip: Target, runs: Runs) -> Iterator[Find]:

@@ -1,7 +1,8 @@
 """What must hold for a generated kernel, and what is found where it does not.
 
     meaning    the simulated `.pto` gives what the interpreter gives, without a fault
-    accepted   a well-typed kernel compiles, and its `.pto` reads back as it was written
+    accepted   a well-typed kernel compiles
+    text       its `.pto` reads back as it was written
     passes     the interpreter gives the same before and after each pass
     places     every planner's addresses give the same
     printed    the kernel's text loads as the kernel
@@ -13,6 +14,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from zlib import crc32
 
 import numpy as np
@@ -85,7 +87,7 @@ def examine(
     kernel: Kernel, seed: int = 0, runs: int = 2, deep: bool = False, given: Sequence[Trial] | None = None
 ) -> Verdict:
     """Compile and run one kernel on `runs` inputs of its ranges, or on those `given`. `deep`: all oracles, else
-    `meaning` and `accepted`."""
+    `meaning` and `accepted`, on the module as it was generated."""
     verdict = Verdict()
     try:
         _examine(kernel, inputs(kernel, seed, runs) if given is None else given, deep, verdict)
@@ -98,7 +100,7 @@ def examine(
         verdict.finds.append(Find("accepted", f"{type(error).__name__}: {_pattern(error.message)}", str(error)))
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        at = f"{frame.filename.rpartition('pypto_verified/')[2]}:{frame.name}"
+        at = f"{Path(frame.filename).parent.name}/{Path(frame.filename).name}:{frame.name}"
         verdict.finds.append(Find("crash", f"{type(error).__name__} in {at}", traceback.format_exc()))
     for find in list(verdict.finds):
         name = f"{find.oracle}: {find.cause}"
@@ -110,7 +112,7 @@ def examine(
 
 def _examine(kernel: Kernel, chosen: Iterable[Trial], deep: bool, verdict: Verdict) -> None:
     chip = target(kernel.target)
-    artifact = compile_function(kernel.function, chip, MemoryPlanner(kernel.planner))
+    artifact = compile_function(kernel.function, chip, MemoryPlanner(kernel.planner), read_back=deep)
     program = simulator.compile(artifact.module.funcs[0], chip)
     trials: list[tuple[Trial, dict[str, Array]]] = []
     for trial in chosen:

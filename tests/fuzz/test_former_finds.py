@@ -23,6 +23,12 @@ FINDS = {
         y = pl.load(b, [0, 0], [2, 32])
         return pl.store(pl.tile.part_mul(x, y), [0, 0], out)
     """),
+    # Both names stood for one handle, which had the extents of whichever operand was looked at last.
+    "two valid shapes of one tile in one op": (_tensors("FP32", 8, 32, "a", "out"), """
+        x = pl.load(a, [0, 0], [8, 32])
+        y = pl.set_validshape(x, 8, 21)
+        return pl.store(pl.tile.part_add(y, x), [0, 0], out)
+    """),
     # The narrowed tile kept its pad value, so that a2a3's fill took the data beyond its extents for padding.
     "fill after narrowing": (_tensors("FP32", 16, 8, "a", "out"), """
         x = pl.fillpad(pl.load(a, [0, 0], [16, 8], valid_shape=[8, 8]), pad_value=pl.PadValue.max)

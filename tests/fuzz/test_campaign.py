@@ -1,0 +1,144 @@
+"""Campaigns: the same finds on every executor, one per cause, small, written down, none lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from pypto_verified.cli import main
+from pypto_verified.errors import InputError
+from pypto_verified.fuzz import campaign, folder
+from pypto_verified.fuzz.campaign import Batch, Found, Plan, Result, run, run_batch
+from pypto_verified.fuzz.command import pool
+from pypto_verified.fuzz.faults import FAULTS, switched_on
+from tests.fuzz.inline import Inline
+
+FAULTY = Plan(seed=5, examples=60, batch=10, deep_every=0, fault="sub-is-add")
+
+
+def test_a_fault_is_found_once_and_small() -> None:
+    seen: list[Found] = []
+    result = run(Inline, 1, FAULTY, on_found=seen.append)
+    assert result.stats.kernels == 60
+    (found,) = [f for f in result.found.values() if "tile.sub" in f.cause]
+    assert found.shrunk
+    assert found.statements <= 6
+    assert found.duplicates >= 1
+    assert [f.shrunk for f in seen if f.example == found.example] == [False, True]
+
+
+def test_processes_find_what_this_process_finds() -> None:
+    alone = run(Inline, 1, FAULTY)
+    many = run(partial(pool, 2), 2, FAULTY)
+    assert set(many.found) == set(alone.found)
+    assert many.stats.kernels == alone.stats.kernels == 60
+    assert many.stats.features == alone.stats.features
+
+
+def test_shards_together_are_the_whole() -> None:
+    def examples(shard: tuple[int, int]) -> list[int]:
+        return list(Batch(Plan(shard=shard), 0, 10).examples())
+
+    assert sorted(examples((0, 3)) + examples((1, 3)) + examples((2, 3))) == list(range(30))
+
+
+def test_equal_batches_give_equal_counts() -> None:
+    batch = Batch(Plan(seed=9), 0, 10)
+    first, second = run_batch(batch)[0], run_batch(batch)[0]
+    first.busy = second.busy = 0.0
+    assert first == second
+
+
+def test_an_interrupt_keeps_what_was_found() -> None:
+    def interrupt(result: Result) -> None:
+        if result.found:
+            raise KeyboardInterrupt
+
+    result = run(Inline, 1, FAULTY, on_progress=interrupt)
+    assert result.interrupted
+    assert result.found
+    assert result.stats.kernels < 60
+
+
+def _dies(batch: Batch) -> campaign.Outcome:
+    if 17 in batch.examples():
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run_batch(batch)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills its worker")
+def test_a_worker_that_dies_loses_nothing_and_is_a_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "run_job", _dies)
+    result = run(partial(pool, 1), 1, Plan(seed=5, examples=30, batch=10, deep_every=0, shrink=False))
+    assert result.stats.kernels == 30
+    (found,) = result.found.values()
+    assert (found.find.cause, found.example) == ("the worker died", 17)
+
+
+def test_time_ends_a_campaign() -> None:
+    result = run(Inline, 1, Plan(seconds=0.5, batch=5, deep_every=0))
+    assert result.stats.kernels > 0
+    assert result.seconds < 20
+
+
+def test_a_find_is_a_folder_that_fails_until_the_fault_is_gone(tmp_path: Path) -> None:
+    result = run(Inline, 1, FAULTY)
+    found = next(f for f in result.found.values() if "tile.sub" in f.cause)
+    written = folder.write(found, tmp_path)
+    assert {p.name for p in written.iterdir()} == {
+        "kernel.py", "kernel.pto", "inputs.npz", "expected.npz", "actual.npz", "find.json", "test_find.py"}
+    with switched_on("sub-is-add"):
+        again = folder.replay(written)
+    assert [(f.oracle, f.cause) for f in again] == [("meaning", "another result")]
+    assert folder.replay(written) == []
+    assert main(["fuzz", "--replay", str(written)]) == 0
+    test = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(written)],
+                          capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=120)
+    assert test.returncode == 0, test.stdout + test.stderr
+
+
+def test_a_folder_without_a_find_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(InputError, match="no find in this folder"):
+        folder.load(tmp_path)
+    assert main(["fuzz", "--replay", str(tmp_path)]) == 2
+    assert "no find in this folder" in capsys.readouterr().err
+
+
+def test_the_command_reports_finds_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["fuzz", "--examples", "40", "--seed", "5", "--fault", "sub-is-add", "--format", "json",
+                 "--corpus", str(tmp_path)]
+    assert main(arguments) == 1
+    report = json.loads(capsys.readouterr().out)
+    assert report["kernels"] == 40
+    assert report["finds"]
+    for find in report["finds"]:
+        assert (Path(find["folder"]) / "find.json").exists()
+        assert find["statements"] <= 6
+    assert {p.name for p in tmp_path.iterdir()} == {Path(f["folder"]).name for f in report["finds"]}
+
+
+def test_the_command_is_silent_success_without_finds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fuzz", "--examples", "10", "--corpus", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "10 kernels" in out
+    assert "no finds" in out
+
+
+@pytest.mark.parametrize("arguments", [["--shard", "3/2"], ["--examples", "0"], ["--minutes", "-1"]])
+def test_wrong_arguments_are_refused(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["fuzz", *arguments])
+    assert caught.value.code == 2
+
+
+def test_faults_are_listed_and_unknown_ones_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fuzz", "--fault", "list"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == len(FAULTS)
+    assert main(["fuzz", "--fault", "nonsense"]) == 2

@@ -1,0 +1,84 @@
+"""What is generated: the same for equal draws, well typed, as varied as promised, and nothing silently left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from pypto_verified import language
+from pypto_verified.fuzz.builder import Kernel
+from pypto_verified.fuzz.command import excluded
+from pypto_verified.fuzz.coverage import FLOORS, features
+from pypto_verified.fuzz.draw import Seeded, chance, weighted
+from pypto_verified.fuzz.generator import kernel
+from pypto_verified.fuzz.oracles import examine
+from pypto_verified.fuzz.strategies import kernels
+from pypto_verified.fuzz.vocabulary import ELEMENTWISE, EXCLUDED_OPS, EXPANSIONS, OTHER_OPS, REDUCTIONS
+from pypto_verified.interpreter.meaning import MEANINGS
+from pypto_verified.ir.printer import print_program
+from pypto_verified.ir.stmt import Program
+from pypto_verified.ops.registry import OPS
+
+KERNELS = 1500
+
+
+@cache
+def _shares() -> Counter[str]:
+    found: Counter[str] = Counter()
+    for example in range(KERNELS):
+        found.update(features(kernel(Seeded(17, example))))
+    return found
+
+
+def test_equal_seeds_give_equal_kernels_and_others_do_not() -> None:
+    first = [kernel(Seeded(3, example)) for example in range(20)]
+    assert first == [kernel(Seeded(3, example)) for example in range(20)]
+    assert len({k.function for k in first}) == 20
+    assert first != [kernel(Seeded(4, example)) for example in range(20)]
+
+
+@pytest.mark.parametrize("feature", FLOORS)
+def test_every_feature_has_its_share(feature: str) -> None:
+    assert _shares()[feature] / KERNELS >= FLOORS[feature]
+
+
+def test_every_op_that_can_be_run_is_generated_or_left_out_with_a_reason() -> None:
+    generated = {row.name for row in (*ELEMENTWISE, *EXPANSIONS, *REDUCTIONS)} | set(OTHER_OPS)
+    left_out = {f"tile.{name}" for name in EXCLUDED_OPS}
+    can_run = {
+        name for name, decl in OPS.items()
+        if name.startswith("tile.") and decl.deduce is not None and name in MEANINGS
+        and not name.startswith(("tile.tp", "tile.tf"))
+    }
+    assert not can_run - generated - left_out
+    assert not generated & left_out
+    assert not (generated - {"tensor.read"}) - set(OPS)
+
+
+def test_the_table_of_what_is_left_out_gives_reason_and_source() -> None:
+    lines = excluded().splitlines()
+    assert len(lines) > len(EXCLUDED_OPS)
+    assert all(line.endswith("]") and "[" in line for line in lines)
+
+
+@pytest.mark.parametrize("example", range(0, 40, 5))
+def test_the_text_of_a_kernel_loads_as_the_kernel(example: int) -> None:
+    program = Program("Generated", (kernel(Seeded(1, example)).function,))
+    assert language.load_source(print_program(program), "kernel.py").programs[0].functions == program.functions
+
+
+@pytest.mark.requirement("VF-04")
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+@given(kernels())
+def test_both_meanings_agree_on_what_hypothesis_draws(k: Kernel) -> None:
+    assert examine(k).finds == []
+
+
+def test_weights_are_shares() -> None:
+    draw = Seeded(0, 0)
+    picked = Counter(weighted(draw, (("often", 3), ("seldom", 1))) for _ in range(4000))
+    assert 2800 < picked["often"] < 3200
+    assert 300 < sum(chance(draw, 10) for _ in range(4000)) < 500
