@@ -108,6 +108,23 @@ def test_ids_in_turn_hold_as_many_flags_as_were_set_before() -> None:
     assert dict(late.witness) == {"M": 2, "i": 1}
 
 
+@pytest.mark.parametrize("next_id", [
+    "arith.subi %c1, %id", "arith.select %is_0, %c1, %c0", "arith.remsi %up, %c2",
+])
+def test_an_id_that_goes_round_in_a_carried_value_is_one_in_turn(next_id: str) -> None:
+    def carried(*primed: int) -> FunctionResult:
+        return _events(
+            *(flag("set", n) for n in primed),
+            "%end = scf.for %i = %c0 to %M step %c1 iter_args(%id = %c0) -> (index) {",
+            computed("wait", "id"), computed("set", "id"),
+            "%is_0 = arith.cmpi eq, %id, %c0 : index", "%up = arith.addi %id, %c1 : index",
+            f"%next = {next_id} : index", "scf.yield %next : index", "}",
+            *(flag("wait", n) for n in primed))
+
+    assert _clean(carried(0, 1))
+    assert dict(finding(carried(0), "EVENT-WAIT").witness)["M"] == 2
+
+
 def test_without_priming_only_the_flags_of_iterations_that_ran_are_taken() -> None:
     assert _clean(_unprimed("sgt, %M, %c1"))
     one = _unprimed("sgt, %M, %c0")

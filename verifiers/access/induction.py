@@ -1,26 +1,31 @@
-"""Scalars carried by loops: arithmetic progressions exactly, geometric ones by their invariants, others as OPAQUE."""
+"""Scalars carried by loops: arithmetic progressions and values that go round exactly, geometric ones by their
+invariants, others as OPAQUE."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from math import gcd
 
-from pypto_verified.index import Expr, eq, symbols_of
+from pypto_verified.index import Expr, const, eq, symbols_of
 from pypto_verified.pto.module import Op, Value
 from verifiers.access.program import Scalar
 from verifiers.access.scalars import Scalars
 from verifiers.access.symbols import SymbolKind, Symbols
 
 
+_LONGEST_ROUND = 16
+"""Values after which a carried scalar must be back at its start to be seen to go round."""
+
+
 def _handed_on(
     arg: Value, handed: Value, links: Mapping[Value, Value], producers: Mapping[Value, Op],
-    known: Mapping[Value, Scalar],
+    known: Mapping[Value, Scalar], value: int | None = None,
 ) -> tuple[Expr, Scalar]:
     """(placeholder for the carried value, what the body hands on in terms of it); only scalar ops are looked
-    through."""
+    through. With `value`, what it hands on where that is the carried value."""
     scratch = Symbols()
     placeholder = scratch.new("carried", SymbolKind.OPAQUE)
-    values: dict[Value, Scalar] = {arg: placeholder}
+    values: dict[Value, Scalar] = {arg: placeholder if value is None else const(value)}
     scalars = Scalars(scratch)
 
     def value_of(v: Value) -> Scalar:
@@ -59,6 +64,10 @@ def carried_value(
             else:
                 after = start + step * trips
             return start + step * counter, after
+    if isinstance(start, Expr) and start.value is not None and trips is not None:
+        values = _round(arg, handed, producers, known, start.value)
+        if values is not None:
+            return _in_turn(values, counter), _in_turn(values, trips)
     if isinstance(start, Expr):
         return symbols.new(arg.name, SymbolKind.OPAQUE), symbols.new(arg.name, SymbolKind.OPAQUE)
     return None, None
@@ -92,6 +101,26 @@ def _branching_value(
     if divisor > 1:
         symbols.require(eq(value % divisor, 0))
     return value
+
+
+def _round(
+    arg: Value, handed: Value, producers: Mapping[Value, Op], known: Mapping[Value, Scalar], start: int
+) -> list[int] | None:
+    """The values that a carried scalar takes in turn, if it comes back to its start in equal steps (two are equal)."""
+    values = [start]
+    while len(values) <= _LONGEST_ROUND:
+        _, found = _handed_on(arg, handed, {}, producers, known, values[-1])
+        if not isinstance(found, Expr) or found.value is None:
+            return None
+        if found.value == start:
+            steps = {b - a for a, b in zip(values, values[1:], strict=False)}
+            return values if len(steps) == 1 else None
+        values.append(found.value)
+    return None
+
+
+def _in_turn(values: list[int], counter: Expr) -> Expr:
+    return values[0] + (values[1] - values[0]) * (counter % len(values))
 
 
 def while_value(
