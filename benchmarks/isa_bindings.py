@@ -28,7 +28,7 @@ from benchmarks.isa_case import (
     judged,
     valid_of,
 )
-from benchmarks.isa_cube import extraction, product, storing
+from benchmarks.isa_cube import extraction, moving, product, storing
 from benchmarks.isa_gathers import gather, global_access, index_scatter, mask_gather
 from pypto_verified.dtypes import DTYPES
 from tests.conformance.arithmetic import KINDS, PTO, Array
@@ -361,5 +361,6 @@ ROWS: tuple[tuple[str, Form], ...] = (
     ("tmatmul", product),
     ("textract textract_compact", extraction),
     ("tstore_acc2gm", storing),
+    ("tmov_acc2mat tmov_acc2vec", moving),
 )
 FORMS: dict[str, Form] = {name: form for names, form in ROWS for name in names.split()}

@@ -148,3 +148,63 @@ def storing(g: Golden) -> Case:
         k.line(f"pto.tstore {source}) outs(%{view} : {k.type_of(view)}) {relu}")
 
     return _case(g, inputs, out, write)
+
+
+def moving(g: Golden) -> Case:
+    """TMOV, TEXTRACT, TINSERT out of the accumulator: into L1 or UB, by rows, by columns or in boxes."""
+    dtype, acc, to = g.dtype("atype"), g.dtype("ctype"), g.dtype("dst_type")
+    m, k_, n = (max(g.need(v), g.get(f"base_{v}") or 0) for v in "mkn")
+    _require(dtype, (m, k_, n))
+    if "split" in g.name or "dual" in g.name:
+        raise Unbound("a move for two vector cores")
+    inputs = {"a": np.frombuffer(g.raw("x1_gm"), KINDS[dtype]).reshape(m, k_),
+              "b": np.frombuffer(g.raw("x2_gm"), KINDS[dtype]).reshape(k_, n)}
+    row, col = g.get("index_rows") or 0, g.get("index_cols") or 0
+    inserts = bool(g.params.get("is_insert"))
+    shape = (g.need("dst_row"), g.need("dst_col")) if inserts else (m - row, n - col)
+    form = str(g.params.get("dst_format", "NZ"))
+    out = np.frombuffer(g.raw("golden"), KINDS[to])
+    fractal = g.get("s_fractal_size") or 512
+    box = 0 if form != "NZ" else 16 if fractal == 1024 else 32 // KINDS[to].itemsize
+    if len(out) != shape[0] * shape[1]:
+        raise Unbound("a golden of other extents")
+    out = out.reshape(shape[1], shape[0]) if form == "DN" else out.reshape(shape)
+    if g.params.get("is_v_quant"):
+        inputs["words"] = np.frombuffer(g.raw("quant_gm"), np.uint64).reshape(1, -1)
+    scaled = bool(g.params.get("is_s_quant"))
+    space = "mat" if g.testcase.endswith("mat") else "vec"
+
+    def write(k: PtoKernel) -> None:
+        _operands(k, dtype, (m, k_, n))
+        cc = k.tile("cc", acc, (_up(m, 16), _up(n, 32)), (m, n), "acc")
+        k.op("tmatmul", "a0 b0", cc)
+        layout = {"ND": _FLAT, "DN": ("col_major", "none_box", 512), "NZ": ("col_major", "row_major", fractal)}[form]
+        high = _up(shape[0], 16 if box else 32)
+        z = k.tile("z", to, (high, _up(shape[1], 32)), shape, space, addr=131072 if space == "mat" else 0,
+                   layout=layout)
+        dims = (1, shape[1] // box, shape[0] // 16, 16, box) if box else shape
+        steps = (1, shape[0]) if form == "DN" else tuple(prod(dims[i + 1 :]) for i in range(len(dims)))
+        view = k.view("out", None, {"ND": "nd", "DN": "dn", "NZ": "nz"}[form], dims, steps)
+        if inserts:
+            k.op("tload", view, z)
+        name = "tinsert" if inserts else "textract" if row or col else "tmov"
+        names, types, tail = f"%{cc}", k.type_of(cc), ""
+        if name != "tmov":
+            names, types = f"{names}, {k.number(row)}, {k.number(col)}", f"{types}, index, index"
+        if "words" in inputs:
+            fm = k.tile("fm", "UINT64", (1, _up(n, 32)), (1, n), "mat", addr=262144, layout=_FLAT)
+            k.load("words", fm)
+            k.op("tmov", fm, k.tile("fp", "UINT64", (1, _up(n, 32)), (1, n), space="scaling"))
+            tail = f"{', %fp' if name == 'tmov' else ' fp %fp'} : {k.type_of('fp')}"
+        elif scaled:
+            scale = g.params.get("scalar", 1)
+            bits = (scale - 1) << 32 if to == "INT16" else int(np.asarray(scale, np.float32).view(np.uint32))
+            word = k.number(bits, "i64")
+            tail = f"{' pre_quant' if name == 'tinsert' else ','} {word} : i64"
+            if name == "textract":
+                names, types, tail = f"{names}, {word}", f"{types}, i64", ""
+        relu = "{reluPreMode = #pto<relu_pre_mode normal_relu>}" if g.params.get("is_relu") else ""
+        k.line(f"pto.{name} ins({names} : {types}{tail}) outs(%{z} : {k.type_of(z)}) {relu}")
+        k.op("tstore", z, view)
+
+    return _case(g, inputs, out, write)

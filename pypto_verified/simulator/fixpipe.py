@@ -17,7 +17,8 @@ from pypto_verified.targets.pitch import Accumulator, dense, reader, whole_fract
 
 _PLAIN = {("float32", "float32"), ("float32", "float16"), ("float32", "bfloat16"), ("int32", "int32")}
 _QUANTISED = {("float32", "int8"), ("float32", "uint8"), ("float32", "float16"), ("float32", "bfloat16"),
-              ("int32", "int8"), ("int32", "uint8"), ("int32", "float16")}
+              ("int32", "int8"), ("int32", "uint8"), ("int32", "float16"), ("int32", "int16")}
+_QUANTISED_A5 = _QUANTISED | {("int32", "bfloat16")}
 _COLUMN_BITS = np.uint64(2**64 - 2**13)
 
 
@@ -48,7 +49,7 @@ def convert_out(
             raise UnmodelledError(f"accumulator {pair[0]} to {pair[1]} without a scale", Place(name))
         result = values if values.dtype == kind else convert(values, kind, "RINT", False)
     else:
-        if pair not in _QUANTISED:
+        if pair not in (_QUANTISED_A5 if site.a5 else _QUANTISED):
             raise UnmodelledError(f"quantisation from {pair[0]} to {pair[1]}", Place(name))
         # A word a column keeps ten fraction bits of its scale, a single word all 23 (facts 2.9).
         words = np.asarray(int(quant or 0) & (2**64 - 1), np.uint64) if fp is None else fp & _COLUMN_BITS
@@ -57,7 +58,11 @@ def convert_out(
 
 
 def _quantise(values: Array, kind: np.dtype[Any], words: Array) -> Array:
-    """Word: bits 0..31 an f32 scale, bits 37..45 a signed offset."""
+    """Word: bits 0..31 an f32 scale, bits 37..45 a signed offset; for 16-bit integers bits 32..35 a shift less one."""
+    if kind == np.int16:
+        shift = ((words >> np.uint64(32)) & np.uint64(15)).astype(np.int32) + 1
+        shifted: Array = np.clip(values >> shift, -(2**15), 2**15 - 1).astype(kind)
+        return shifted
     scale = (words & np.uint64(0xFFFFFFFF)).astype(np.uint32).view(np.float32)
     scaled = values.astype(np.float32) * scale
     if is_float(kind):

@@ -137,6 +137,33 @@ def _by_column(k: PtoKernel) -> None:
     k.line(f"pto.tstore ins(%{cc} : {k.type_of(cc)} fp %fp : {k.type_of('fp')}) outs(%{view} : {k.type_of(view)})")
 
 
+def shifted() -> Iterator[Case]:
+    """i32 to i16 is a shift by bits 32..35 of the word plus one, then a limit; a5 also makes bf16 of a scaled i32."""
+    a, b = np.eye(32).astype(np.int8), np.zeros((32, 32), np.int8)
+    a[0, :] = 127
+    b[:, 0], b[1, 1], b[2, 2] = 127, -7, 100
+    product = multiplied(a, b, "INT8")
+    for to, word in (("INT16", 2 << 32), ("INT16", 0), ("BF16", _word(0.5))):
+        flat = [min(max(int(v) >> ((word >> 32) + 1), -32768), 32767) for v in product.flat]
+        values = np.array(flat).reshape(32, 32).astype(np.int16) if to == "INT16" else _half(product * 0.5, "BF16")
+
+        def write(k: PtoKernel, word: int = word) -> None:
+            am, bm = k.tile("am", "INT8", (32, 32), space="mat"), k.tile("bm", "INT8", (32, 32), space="mat")
+            k.load("a", am)
+            k.load("b", bm)
+            k.op("tmov", am, k.tile("al", "INT8", (32, 32), space="left"))
+            k.op("tmov", bm, k.tile("br", "INT8", (32, 32), space="right"))
+            cc = k.tile("cc", "INT32", (32, 32), space="acc")
+            k.op("tmatmul", "al br", cc)
+            view, name = k.view("out"), k.number(word, "i64")
+            k.line(f"pto.tstore ins(%{cc} : {k.type_of(cc)}, {name} : i64) outs(%{view} : {k.type_of(view)})")
+
+        yield Case(f"tstore-i32-{to}-{word >> 32}", "tstore",
+                   "Python's >> and limits" if to == "INT16" else "half of each integer as a fraction, to nearest even",
+                   {"a": a, "b": b, "out": np.zeros((32, 32), KINDS[to])}, {"out": values}, None, write,
+                   targets=("a2a3", "a5") if to == "INT16" else ("a5",))
+
+
 def between_cases() -> Iterator[Case]:
     """TMOV out of the accumulator: to L1 in boxes of the new type, and on a5 to UB."""
     b = np.round(np.random.default_rng(110).normal(0, 300, (16, 16))).astype(np.float16)
@@ -205,4 +232,5 @@ def cases() -> Iterator[Case]:
     yield from way_out()
     yield from quantising()
     yield from scales_of_many_digits()
+    yield from shifted()
     yield from between_cases()
