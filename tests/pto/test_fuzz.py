@@ -15,9 +15,12 @@ from pypto_verified.pto.reader import read
 
 from .legality_cases import CASES
 from .samples import SAMPLES
+from .test_blocks import BRANCHES, NESTED
+from .test_generic_form import GENERIC
 from .test_legality import text_of
 
-_TEXTS = [*SAMPLES, *(text_of(case, good=True) for case in CASES)]
+_SHAPES = (*SAMPLES, BRANCHES, NESTED, GENERIC)
+_TEXTS = [*_SHAPES, *(text_of(case, good=True) for case in CASES)]
 _JUNK = ["%", "%c0", "@x", "!pto.ptr<f16>", "#pto<cmp ne>", "{", "}", "(", ")", "[", "<", ">", ",", ":", "=", "->",
     "7", "1.5",
          "f16", "index", '"s"', "loc", "pto.tmul", "scf.if", "ins", "outs", "^bb1", "é", "\x01"]
@@ -39,7 +42,7 @@ def test_tokens_joined_by_blanks_read_as_the_same_module(text: str) -> None:
     assert _read(_tokens(text)) == read(text)
 
 
-@pytest.mark.parametrize("text", SAMPLES)
+@pytest.mark.parametrize("text", _SHAPES)
 def test_no_token_can_be_lost(text: str) -> None:
     tokens, module = _tokens(text), read(text)
     for at in range(len(tokens)):
