@@ -104,7 +104,7 @@ COVER: Theorem[Lanes] = Theorem(
     "up the whole tile, popped by any split and pushed by an even one; pushed by an odd one, they lie wrong.",
     formula="fits  =>  each r*cols + c is offset + r'*pitch + c' of exactly one lane",
     ranges=RANGES,
-    rests=("SPLIT-PARITY", "SPLIT-ODD", "SPLIT-ODD-RING"),
+    rests=("SPLIT-PARITY", "SPLIT-ODD", "SPLIT-ODD-RING", "SPLIT-LANES", "SPLIT-PITCH"),
     subject=_product,
     claims=_cover,
     mutants=(
@@ -135,7 +135,7 @@ PARITY: Theorem[Lanes] = Theorem(
     "reads past the tile.",
     formula="not fits  =>  even: |lane 0| + |lane 1| < rows*cols;  odd: last place of lane 1 >= rows*cols",
     ranges=f"{RANGES}; both lanes have at least one element",
-    rests=("SPLIT-PARITY",),
+    rests=("SPLIT-PARITY", "SPLIT-LANES"),
     subject=_product,
     claims=_parity,
     mutants=(
