@@ -29,7 +29,14 @@ from benchmarks.isa_case import (
     valid_of,
 )
 from benchmarks.isa_cube import extraction, moving, product, storing
-from benchmarks.isa_gathers import gather, global_access, index_scatter, mask_gather
+from benchmarks.isa_gathers import (
+    block_gather,
+    gather,
+    global_access,
+    index_scatter,
+    mask_gather,
+    sorting,
+)
 from pypto_verified.dtypes import DTYPES
 from tests.conformance.arithmetic import KINDS, PTO, Array
 from tests.conformance.case import Case
@@ -85,6 +92,26 @@ def _scalar_first(g: Golden, a: Array, s: float, out: Array, valid: tuple[int, i
     """Which operand the kernel divides by: only the compiled test says; the golden's first element tells."""
     x, want = float(a[0, 0]), float(out[0, 0])
     return x != 0 and s != 0 and abs(s / x - want) < abs(x / s - want)
+
+
+def accumulation(g: Golden) -> Case:
+    """TAXPY: the destination is an operand too."""
+    dtype, (n, m) = g.dtype("dst_dtype", "dtype"), valid_of(g)
+    if g.dtype("src_dtype", "dtype") != dtype:
+        raise Unbound("operands of two types")
+    before, a, out = (np.frombuffer(g.raw(f), KINDS[dtype]).reshape(-1, m)[:n] for f in ("input1", "input2", "golden"))
+
+    def write(k: PtoKernel) -> None:
+        x, z = k.tile("x", dtype, (n, m)), k.tile("z", dtype, (n, m))
+        k.load("a", x)
+        k.load("out", z)
+        k.op("taxpy", f"x s:s:{PTO[dtype]}", z)
+        k.store(z, "out")
+
+    s = np.frombuffer(g.raw("scalar"), np.float32)[0].item()
+    return Case(g.name, "taxpy", "the golden of the generator", {"a": a, "out": before}, {"out": out}, None, write,
+                (g.suite,), close=4 * CLOSE, within=4 * CLOSE * float(np.abs(out).max() if dtype == "FP16" else 1),
+                scalars={"s": s})
 
 
 def unary(g: Golden) -> Case:
@@ -355,6 +382,9 @@ ROWS: tuple[tuple[str, Form], ...] = (
     ("tsels", scalar_selection),
     ("tcmp tcmps", comparison),
     ("tgather", gather),
+    ("tgatherb", block_gather),
+    ("tsort32", sorting),
+    ("taxpy", accumulation),
     ("tcolgather tcolscatter", mask_gather),
     ("tscatter", index_scatter),
     ("mgather mscatter", global_access),

@@ -83,6 +83,28 @@ def index_scatter(g: Golden) -> Case:
                 {"out": out}, None, write, (g.suite,))
 
 
+def block_gather(g: Golden) -> Case:
+    """TGATHERB: 32-byte blocks by byte offset."""
+    dtype = g.dtype("dtype")
+    a = np.frombuffer(g.raw("x"), KINDS[dtype]).reshape(-1, g.need("src_s0"))
+    out = np.frombuffer(g.raw("golden"), KINDS[dtype]).reshape(-1, g.need("dst_s0"))
+    offsets = np.frombuffer(g.raw("offset"), np.uint32).reshape(len(out), -1)
+    return judged(g, {"a": Source(a), "o": Source(offsets)}, out, (len(out), out.shape[1]), Pto("tgatherb", "a o"),
+                  None)
+
+
+def sorting(g: Golden) -> Case:
+    """TSORT32: the golden holds pairs of a value and the 32 bits of its index."""
+    dtype, rows, cols = g.dtype("test_type"), g.need("rows"), g.need("cols")
+    if cols % 32:
+        raise Unbound("no whole block of 32 columns: the golden pairs sorted values with unsorted indices")
+    a, names = (np.frombuffer(g.raw(f), kind).reshape(rows, -1)[:, :cols]
+                for f, kind in (("input_arr", KINDS[dtype]), ("input_idx", np.dtype(np.uint32))))
+    out = np.frombuffer(g.raw("golden_output"), KINDS[dtype]).reshape(rows, -1)
+    return judged(g, {"a": Source(a.copy()), "i": Source(names.copy())}, out, (rows, out.shape[1]),
+                  Pto("tsort32", "a i"), None)
+
+
 _WORDS = {"float": "FP32", "half": "FP16", "bfloat16": "BF16", "int8": "INT8", "uint8": "UINT8", "int16": "INT16",
           "uint16": "UINT16", "int32": "INT32", "uint32": "UINT32"}
 
