@@ -9,6 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
+import shutil
 from collections.abc import Iterable
 from dataclasses import asdict
 from functools import cache as once
@@ -21,6 +23,10 @@ from pypto_verified.report.model import FileResult, Finding, FunctionResult, Kin
 from pypto_verified.report.render import write_atomically
 
 _FORM = 1
+_NAME = 16
+"""Characters of a version that name its directory."""
+_VERSIONS = 3
+"""Versions of this tool whose results are kept: those of others are removed when a new one keeps its first."""
 _KINDS = {kind.value: kind for kind in Kind}
 _VERDICTS = {verdict.value: verdict for verdict in Verdict}
 _PASSING = frozenset({"TIMEOUT", "CRASH", "INTERNAL"})
@@ -48,7 +54,7 @@ class Cache:
     """The results in one directory. `options` is the text of everything but the file that a result depends on."""
 
     def __init__(self, directory: Path, options: str) -> None:
-        self._directory = directory
+        self._directory = directory / tool_version()[:_NAME]
         self._base = _digest([tool_version(), options])
 
     def get(self, path: str) -> FileResult | None:
@@ -68,6 +74,8 @@ class Cache:
         if entry is None or any(f.rule in _PASSING for f in everything):
             return
         try:
+            if not self._directory.exists():
+                _forget_old_versions(self._directory.parent)
             entry.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(str(entry), json.dumps(_data(result), default=lambda value: value.value))
         except OSError:
@@ -86,6 +94,16 @@ class Cache:
             return None
         key = _digest([self._base, path, found])
         return self._directory / key[:2] / f"{key[2:]}.json"
+
+
+def _forget_old_versions(directory: Path) -> None:
+    """Remove what all but the last few versions of this tool kept."""
+    if not directory.is_dir():
+        return
+    names = re.compile(rf"[0-9a-f]{{{_NAME}}}")
+    versions = [path for path in directory.iterdir() if names.fullmatch(path.name)]
+    for path in sorted(versions, key=lambda p: p.stat().st_mtime, reverse=True)[_VERSIONS - 1:]:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def _digest(parts: Iterable[str]) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import time
+from dataclasses import fields
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,7 @@ from pypto_verified import check
 from pypto_verified.cache import Cache
 from pypto_verified.check import CheckOptions, check_paths
 from pypto_verified.cli import main
-from pypto_verified.report.model import FileResult, Finding, Kind, Verdict
+from pypto_verified.report.model import FileResult, Finding, FunctionResult, Kind, Obligation, Verdict
 
 MODULE = """\
 module attributes {pto.target_arch = "a2a3"} {
@@ -89,8 +92,6 @@ def test_a_damaged_entry_counts_as_absent(module: Path, tmp_path: Path, checks: 
 
 @pytest.mark.parametrize("rule", ["TIMEOUT", "CRASH", "INTERNAL"])
 def test_what_may_pass_is_not_kept(module: Path, tmp_path: Path, rule: str) -> None:
-    from hashlib import sha256
-
     cache = Cache(tmp_path / "cache", "")
     digest = sha256(MODULE.encode()).hexdigest()
     cache.put(FileResult(str(module), digest, findings=[Finding(rule, Kind.LEGALITY, Verdict.UNKNOWN, "x")]))
@@ -105,11 +106,38 @@ def test_a_result_of_other_content_is_not_kept(module: Path, tmp_path: Path) -> 
     assert cache.get(str(module)) is None
 
 
+def test_every_field_of_a_result_is_kept(module: Path, tmp_path: Path) -> None:
+    finding = Finding(
+        "R", Kind.SAFETY, Verdict.REFUTED, "m", "f", 1, 2, (("M", 3),), "M > 3", "confirmed", "do this", "x = 1")
+    obligation = Obligation("R", Kind.SAFETY, Verdict.REFUTED, "1 pto.tadd", "z3", 1.5, ("A",))
+    function = FunctionResult("f", [obligation], [finding])
+    full = FileResult(str(module), sha256(MODULE.encode()).hexdigest(), "a5", [function], [finding], ["note"])
+    for part in (full, function, obligation, finding):
+        for field in fields(part):
+            assert getattr(part, field.name) not in ("", 0, (), []), f"{field.name} of this test's result is empty"
+    cache = Cache(tmp_path / "cache", "")
+    cache.put(full)
+    assert cache.get(str(module)) == full
+
+
 def test_kernels_are_not_kept(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
     path.write_text("import pypto.language as pl\n")
     check_paths([str(path)], CheckOptions(timeout=0, cache=tmp_path / "cache"))
     assert not list((tmp_path / "cache").rglob("*.json"))
+
+
+def test_results_of_older_versions_are_removed(module: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    for age, name in enumerate("abcd"):
+        (cache / (name * 16)).mkdir(parents=True)
+        os.utime(cache / (name * 16), (1000 - age, 1000 - age))
+    (cache / "notes").mkdir()
+    check_paths([str(module)], CheckOptions(timeout=0, cache=cache))
+    kept = {path.name for path in cache.iterdir()}
+    assert {"a" * 16, "b" * 16, "notes"} < kept and len(kept) == 4
+    check_paths([str(module)], CheckOptions(timeout=0, cache=cache, seed=1))
+    assert {path.name for path in cache.iterdir()} == kept
 
 
 def test_a_directory_that_cannot_be_written_to_keeps_nothing(module: Path, tmp_path: Path) -> None:
