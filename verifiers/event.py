@@ -10,15 +10,22 @@ from typing import TypeAlias
 
 from pypto_verified.index import Cond, Expr, all_of, const, implies, ne, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.pto.module import EnumAttr
+from pypto_verified.targets.events import FOREIGN_PIPES, pipe_of
 from pypto_verified.targets.model import Pair
 from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step, SymbolKind
-from verifiers.flags import Action, Moment, Trace, actions_of, cores_of
+from verifiers.flags import Action, Moment, Trace, actions_of, cores_of, sections_of
 from verifiers.recurrence import counted
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver import Ladder
 
 _SOURCE = "PTO-ISA event.hpp: FREE -record-> SET -wait-> FREE"
+
+_WITH_PIPES = frozenset({
+    "pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn", "pto.barrier", "pto.sync.set",
+    "pto.sync.wait",
+})
 
 Key: TypeAlias = tuple[str, Pair, int]
 """Core, pipes, id."""
@@ -297,4 +304,35 @@ EVENT_CROSS: Rule[CrossSite] = Rule(
 )
 
 
-RULES = (EVENT_SET, EVENT_WAIT, EVENT_EXIT, EVENT_ID, EVENT_LIBRARY, EVENT_CROSS)
+@dataclass(frozen=True, slots=True)
+class PipeSite(Site):
+    """A pipe that a flag or a barrier names, on a core of a kind ('cube' or 'vector')."""
+
+    pipe: str
+    kind: str
+
+
+def _named_pipes(context: Context) -> Iterator[PipeSite]:
+    program = context.program
+    kinds = {op: name for name, ops in sections_of(program).items() for op in ops}
+    for step in program.steps:
+        kind = kinds.get(step.op, program.func.kernel_kind)
+        if kind and step.op.name in _WITH_PIPES:
+            named = (step.op.attrs.get(a) for a in ("src_pipe", "dst_pipe", "pipe"))
+            for pipe in dict.fromkeys(a.member for a in named if isinstance(a, EnumAttr)):
+                label = f"{op_text(step.op)} {pipe_of(pipe)}"
+                yield PipeSite(context, step.op, step.path, label, pipe_of(pipe), kind)
+
+
+EVENT_PIPE: Rule[PipeSite] = Rule(
+    id="EVENT-PIPE", kind=SAFETY, observable=False, requires=("EV-05",), source="PTO-ISA machine model; PTOAS#1026",
+    claim="a flag or barrier names pipes that the core has",
+    sites=_named_pipes, applies=always,
+    goal=lambda s: s.pipe not in FOREIGN_PIPES[s.kind],
+    explain=lambda s, w: f"{op_text(s.op)} names pipe {s.pipe}, which a {s.kind} core does not have: it waits for ever",
+    help=lambda s: f"move it to the core that has {s.pipe}, or name the pipe that does the work here",
+    mutant=lambda s: s.pipe not in FOREIGN_PIPES["vector" if s.kind == "cube" else "cube"],
+)
+
+
+RULES = (EVENT_SET, EVENT_WAIT, EVENT_EXIT, EVENT_ID, EVENT_LIBRARY, EVENT_CROSS, EVENT_PIPE)

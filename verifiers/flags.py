@@ -196,14 +196,19 @@ def _steps(node: Node) -> Iterator[Step]:
         yield from _steps(node.body)
 
 
-def cores_of(program: AccessProgram) -> dict[str, frozenset[Op]]:
-    """The cores a function runs on, by name: the ops that are not theirs because they stand in another core's section.
-    One nameless core where there are no sections."""
+def sections_of(program: AccessProgram) -> dict[str, frozenset[Op]]:
+    """The ops that stand in sections, by the kind of core that runs them."""
     sections: dict[str, set[Op]] = {}
     for op in walk_ops(program.func):
         if op.name.startswith("pto.section."):
-            own = sections.setdefault(op.name.removeprefix("pto.section."), set())
-            own.update(_inside(op))
+            sections.setdefault(op.name.removeprefix("pto.section."), set()).update(_inside(op))
+    return {name: frozenset(ops) for name, ops in sections.items()}
+
+
+def cores_of(program: AccessProgram) -> dict[str, frozenset[Op]]:
+    """The cores a function runs on, by name: the ops that are not theirs because they stand in another core's section.
+    One nameless core where there are no sections."""
+    sections = sections_of(program)
     if not sections:
         return {"": frozenset()}
     return {

@@ -67,6 +67,11 @@ def _cross(id: int) -> str:
     return kernel(f"pto.sync.set #pto.pipe<PIPE_FIX>, {id}", kind="cube")
 
 
+def _named(pipe: str) -> str:
+    """A barrier of a vector core."""
+    return kernel(f"pto.barrier <PIPE_{pipe}>")
+
+
 PAIRS: dict[str, Pair] = {
     "EVENT-SET": Pair(_balanced(0), _balanced(1)),
     "EVENT-WAIT": Pair(_passed_on("c3"), _passed_on("c2")),
@@ -74,4 +79,5 @@ PAIRS: dict[str, Pair] = {
     "EVENT-ID": Pair(_in_turn("c8"), _in_turn("c16")),
     "EVENT-LIBRARY": Pair(_reducing("c1"), _reducing("c2")),
     "EVENT-CROSS": Pair(_cross(10), _cross(11)),
+    "EVENT-PIPE": Pair(_named("MTE3"), _named("FIX")),
 }

@@ -4,6 +4,7 @@ invariants, others as OPAQUE."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from math import gcd
 
 from pypto_verified.index import Expr, const, eq, symbols_of
@@ -11,7 +12,6 @@ from pypto_verified.pto.module import Op, Value
 from verifiers.access.program import Scalar
 from verifiers.access.scalars import Scalars
 from verifiers.access.symbols import SymbolKind, Symbols
-
 
 _LONGEST_ROUND = 16
 """Values after which a carried scalar must be back at its start to be seen to go round."""
@@ -113,7 +113,7 @@ def _round(
         if not isinstance(found, Expr) or found.value is None:
             return None
         if found.value == start:
-            steps = {b - a for a, b in zip(values, values[1:], strict=False)}
+            steps = {b - a for a, b in pairwise(values)}
             return values if len(steps) == 1 else None
         values.append(found.value)
     return None
