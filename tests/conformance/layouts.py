@@ -271,7 +271,34 @@ def _to_l0(
     )
 
 
+def l1_fills() -> Iterator[Case]:
+    """In L1, TFILLPAD zeroes the rows behind the valid ones and the unused column blocks; TEXPANDS fills the tile."""
+    for dtype in ("FP16", "FP32", "INT8"):
+        for region, valid in (("partial", (19, 37)), ("one", (1, 1)), ("full", SHAPE)):
+            whole = np.zeros(SHAPE, KINDS[dtype])
+            whole[: valid[0], : valid[1]] = ramp(SHAPE, dtype)[: valid[0], : valid[1]]
+            data, known = image("Nz", whole, SHAPE, dtype, prod(SHAPE))
+
+            def fill(k: PtoKernel, dtype: str = dtype, valid: Region = valid) -> None:
+                m = k.tile("m", dtype, SHAPE, valid, "mat")
+                k.op("tload", k.view("a", (0, 0, *valid)), m)
+                k.op("tfillpad", m, k.tile("z", dtype, SHAPE, space="mat", addr=k.addresses["m"], pad=1))
+
+            yield Case(f"tfillpad-mat-{dtype}-{region}", "tfillpad", "the valid elements, zeros everywhere else",
+                       {"a": ramp(SHAPE, dtype)}, {}, None, fill,
+                       memory={on: (Memory("mat", 0, data, known),) for on in ("a2a3", "a5")})
+        everywhere = np.full(prod(SHAPE), 3).astype(KINDS[dtype])
+
+        def expand(k: PtoKernel, dtype: str = dtype) -> None:
+            k.op("texpands", "c:3:i32", k.tile("m", dtype, SHAPE, (19, 37), "mat"))
+
+        yield Case(f"texpands-mat-{dtype}", "texpands", "3 in every physical element, valid or not: a block fill",
+                   {}, {}, None, expand, memory={on: (Memory("mat", 0, everywhere, np.ones(prod(SHAPE), np.bool_)),)
+                                                 for on in ("a2a3", "a5")})
+
+
 def cases() -> Iterator[Case]:
+    yield from l1_fills()
     yield from load_cases()
     yield from pad_cases()
     yield from tensor_cases()
