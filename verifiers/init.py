@@ -5,78 +5,120 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pypto_verified.index import Cond, Expr, all_of, any_of, minimum
+from pypto_verified.index import Cond, all_of, any_of
 from pypto_verified.index.cond import FALSE, TRUE
-from verifiers import elementwise
 from verifiers.access import Step, SymbolKind, TileUse
-from verifiers.access.overlap import possible_bytes
-from verifiers.last_write import LastWrite, last_writes_of
+from verifiers.access.overlap import inside_root, possible_bytes
+from verifiers.last_write import at_one_place, effects_of, last_writes_of
 from verifiers.liveness import flow_of
-from verifiers.op_sites import COL_REDUCTION, ROW_REDUCTION, empty, in_range, is_vec
+from verifiers.op_sites import empty, in_range
+from verifiers.reaching import Source
+from verifiers.regions import Region, bits_of
 from verifiers.rule import SAFETY, Rule, Witness
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import booleans_of, conjuncts
-from verifiers.written import Written, arena_of, element_bytes, place_key, region_bytes, states_of
-
-_WHOLE = elementwise.OPS | ROW_REDUCTION | COL_REDUCTION | {"pto.tstore"}
-"""Ops that read every valid element of a source, or as many as their destination has."""
-
-_ELSEWHERE = frozenset({"pto.textract", "pto.tgetval", "pto.tgather", "pto.tgatherb", "pto.tmrgsort"})
-"""Ops that read somewhere in their source: it is enough that some byte was written."""
+from verifiers.written import Written, arena_of, element_bytes, place_of, reach_of, spread, start_of, states_of
 
 _FACTS = 32
-"""Conditions beyond which a read is left to INIT-READ."""
+"""Conditions beyond which a read is not decided."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathSite(Site):
-    """A read, the condition under which all that it surely reads has been written, and the same with what earlier
-    iterations may have written counted in by a symbol that is not chosen at will."""
+    """The read of a step's `number`-th source, the condition under which all that it surely reads has been written, and
+    the same with what other writes may have written counted in by a symbol that is not chosen at will."""
 
     step: Step
-    tile: TileUse
+    number: int
+    region: Region
     sure: Cond
     written: Cond
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Where everything that is read is `sure`ly written, and where it may be; `by_path`: the extents at its place are
+    not for INIT-VALID to compare."""
+
+    sure: Cond
+    doubtful: Cond
+    by_path: bool
+
+
 def _paths(context: Context) -> Iterator[PathSite]:
-    """Reads whose history the conditions express; the others, and those that nothing reaches, are INIT-READ's."""
+    """Every read of bytes that something has written; the others are INIT-READ's."""
     symbols = context.program.symbols
-    states = states_of(context.program)
-    for read in flow_of(context.program).reads.values():
-        if not read.step.modelled or not read.written:
-            continue
-        found = _condition(states[read.step.index], read.step, read.tile)
-        if found is not None:
-            sure, doubtful = found
-            written = sure
-            if sure is not TRUE and doubtful is not FALSE:
-                luck = symbols.new(f"{read.tile.name}_written_before", SymbolKind.OPAQUE, 0, 1)
-                written = any_of((sure, all_of((doubtful, luck >= 1))))
-            label = f"{op_text(read.step.op)} {read.tile.name}"
-            yield PathSite(context, read.step.op, read.step.path, label, read.step, read.tile, sure, written)
+    for (step, number), region in _reads(context):
+        found = _written_before(context, step, number, region)
+        written = found.sure
+        if found.sure is not TRUE and found.doubtful is not FALSE:
+            luck = symbols.new(f"{region.tile.name}_written_before", SymbolKind.OPAQUE, 0, 1)
+            written = any_of((found.sure, all_of((found.doubtful, luck >= 1))))
+        label = f"{op_text(step.op)} {region.tile.name}"
+        yield PathSite(context, step.op, step.path, label, step, number, region, found.sure, written)
 
 
-def _condition(state: Written, step: Step, tile: TileUse) -> tuple[Cond, Cond] | None:
-    """(when everything read is surely written, when it may be); None where neither is expressed."""
+def _reads(context: Context) -> Iterator[tuple[tuple[Step, int], Region]]:
+    """Each read of a tile that something may have written, and the elements that it reads."""
+    effects = effects_of(context.program)
+    for (_, number), read in flow_of(context.program).reads.items():
+        if read.step.modelled and read.written:
+            yield (read.step, number), effects[read.step.index][0][number]
+
+
+def _written_before(context: Context, step: Step, number: int, region: Region) -> _Found:
+    """By whole tiles where all sources stand at the place that is read, element by element elsewhere, or where no
+    element of some part was ever written."""
+    program = context.program
+    exact = _exactly(states_of(program, True)[step.index], step, region)
+    if not at_one_place(region, last_writes_of(program).get((step.index, number), {})):
+        return _Found(*exact, True)
+    if exact[0] is FALSE and exact[1] is FALSE:
+        return _Found(*exact, True)
+    if exact[0] is TRUE:
+        return _Found(*exact, False)
+    tile, state = region.tile, states_of(program, False)[step.index]
+    covers = [k.under for k in state.covers.get(place_of(tile), ())]
+    wanted = element_bytes(tile)
+    sure, doubtful = _decided(state, step, tile, wanted, wanted or possible_bytes(tile))
+    return _Found(any_of((*covers, sure)), doubtful, False)
+
+
+def _exactly(state: Written, step: Step, region: Region) -> tuple[Cond, Cond]:
+    """(when every element that is read is surely written, when it may be)."""
+    tile, at = region.tile, start_of(region.tile)
+    rows, cols = region.rows.value, region.cols.value
+    most = bits_of(tile, *(v.value if v.value is not None else high for v, high in (
+        (region.rows, tile.type.rows), (region.cols, tile.type.cols))))
+    start = at.value if at.value is not None and at.value >= 0 else None
+    constant = rows is not None and cols is not None and start is not None and most is not None
+    possible = most << start if most is not None and start is not None else possible_bytes(tile)
+    options = [
+        all_of((k.under, region.rows <= k.rows, region.cols <= k.cols)) for k in state.covers.get(place_of(tile), ())]
+    reach = reach_of(region)
+    if reach is not None:
+        options += [
+            all_of((s.under, at >= s.start, reach <= s.end)) for s in state.spans.get(arena_of(tile.root), ())]
+    sure, doubtful = _decided(state, step, tile, possible if constant else 0, possible)
+    sure = any_of((*options, sure))
+    return sure, doubtful if (constant and region.sure) or sure is TRUE else TRUE
+
+
+def _decided(state: Written, step: Step, tile: TileUse, wanted: int, possible: int) -> tuple[Cond, Cond]:
+    """The same for bytes: `wanted` is all that is read, 0 if that is no constant; it lies within `possible`."""
     arena = arena_of(tile.root)
     always = state.always.get(arena, 0)
-    wanted = _wanted(step, tile)
-    if not wanted:
-        at_place = state.places.get(place_key(tile), FALSE)
-        possible = possible_bytes(tile)
-        return (TRUE, FALSE) if at_place is TRUE or (possible > 0 and not possible & ~always) else None
-    somewhere = step.op.name in _ELSEWHERE
-    missing = wanted & ~always
-    if not missing or (somewhere and missing != wanted):
+    if possible >= 0 and not possible & ~always:
         return TRUE, FALSE
+    missing = (wanted or possible) & ~always
     facts = {c: m & missing for c, m in state.when.get(arena, {}).items() if m & missing}
     doubts = [c for c, m in state.unsure.get(arena, {}).items() if m & missing]
+    doubts += [TRUE for start, m in state.moving.get(arena, {}).items() if spread(start, m) & missing]
     known = set(conjuncts(step.path))
-    if len(facts) > _FACTS or any(c not in known and any(True for _ in booleans_of(c)) for c in (*facts, *doubts)):
-        return None
-    sure = any_of(facts) if somewhere else _covered(missing, facts)
-    return None if any_of(doubts) is TRUE and sure is not TRUE else (sure, any_of(doubts))
+    told = {c: m for c, m in facts.items() if c in known or not any(True for _ in booleans_of(c))}
+    if not wanted or len(told) > _FACTS or len(told) < len(facts):
+        return FALSE, TRUE
+    return _covered(missing, told), any_of(doubts)
 
 
 def _covered(missing: int, facts: dict[Cond, int]) -> Cond:
@@ -93,32 +135,30 @@ def _covered(missing: int, facts: dict[Cond, int]) -> Cond:
     return all_of(any_of(under) for under in parts.values())
 
 
-def _wanted(step: Step, tile: TileUse) -> int:
-    """Bytes that the op surely reads of `tile` when that is not empty; 0 when its place is not constant."""
-    if step.op.name in _ELSEWHERE:
-        return max(possible_bytes(tile), 0) if element_bytes(tile) else 0
-    rows, cols = tile.valid_rows.value, tile.valid_cols.value
-    targets = step.tiles("dst") if step.op.name in elementwise.OPS else ()
-    for target in targets:
-        high, wide = target.valid_rows.value, target.valid_cols.value
-        rows = min(rows, high) if rows is not None and high is not None else None
-        cols = min(cols, wide) if cols is not None and wide is not None else None
-    if step.op.name in _WHOLE and rows is not None and cols is not None and not tile.type.boxed:
-        return region_bytes(tile, rows, cols)
-    return element_bytes(tile)
-
-
 def _touched(s: PathSite) -> Cond:
-    """The op reads something at all."""
+    """The op reads something at all, within its tile: what VALID-UPPER, VALID-CUT and the VIEW rules establish."""
     target = s.step.tiles("dst")
     work = empty(target[0].valid_rows, target[0].valid_cols) if target else FALSE
-    return ~any_of((empty(s.tile.valid_rows, s.tile.valid_cols), work))
+    tile = s.region.tile
+    stands = tile in s.step.reads() or s.op.name == "pto.textract"
+    return all_of((
+        ~any_of((empty(s.region.rows, s.region.cols), work)), in_range(tile), inside_root(tile) if stands else TRUE))
+
+
+def _last(s: PathSite, w: Witness) -> str:
+    """What the only writer of a place wrote of it."""
+    sources = list(last_writes_of(s.context.program).get((s.step.index, s.number), {}))
+    if len(sources) != 1 or place_of(sources[0].tile) != place_of(s.region.tile):
+        return ""
+    source = sources[0]
+    line = s.context.program.location(source.step.op).line
+    return f": {op_text(source.step.op)} at line {line} wrote {w(source.rows)} x {w(source.cols)}"
 
 
 def _unwritten(s: PathSite, w: Witness) -> str:
-    what = f"{op_text(s.op)} reads {w(s.tile.valid_rows)} x {w(s.tile.valid_cols)} elements of tile {s.tile.name}"
+    what = f"{op_text(s.op)} reads {w(s.region.rows)} x {w(s.region.cols)} elements of tile {s.region.tile.name}"
     if s.written is FALSE:
-        return f"{what}, part of which nothing has written"
+        return f"{what}, part of which nothing has written{_last(s, w)}"
     if s.sure is FALSE:
         return f"{what}, which only an earlier iteration can have written"
     return f"{what}, which are written only where {s.sure!r}"
@@ -133,46 +173,38 @@ INIT_PATH: Rule[PathSite] = Rule(
     goal=lambda s: s.written,
     explain=_unwritten,
     help=lambda s: "write the tile before the loop or in the other branch too, or guard the read",
-    mutant=lambda s: any_of((s.written, s.tile.valid_rows >= 1)),
+    mutant=lambda s: any_of((s.written, s.region.rows >= 1)),
 )
 
 @dataclass(frozen=True, slots=True)
 class RegionSite(Site):
-    """A read of `rows` x `cols` elements of a tile, and a write that may be the last one there."""
+    """A read of a region, and a write that may be the last one there; `kept`: where an earlier write through the same
+    tile has written as much."""
 
-    tile: TileUse
-    rows: Expr
-    cols: Expr
-    write: LastWrite
+    region: Region
+    write: Source
+    kept: Cond
 
 
 def _regions(context: Context) -> Iterator[RegionSite]:
-    """Reads of unboxed vec tiles whose last writes are known."""
-    known = last_writes_of(context.program)
-    for step in context.program.steps:
-        if not step.modelled or step.op.name not in _WHOLE:
+    """Reads with each of their sources, where all of them stand at the place that is read."""
+    known, states = last_writes_of(context.program), states_of(context.program, True)
+    for (step, number), region in _reads(context):
+        found = _written_before(context, step, number, region)
+        if found.by_path or not region.sure:
             continue
-        for i, tile in enumerate(step.reads()):
-            if not is_vec(tile) or tile.type.boxed:
-                continue
-            rows, cols = _extent(step, tile)
-            for write in known.get((step.index, i), ()):
-                label = f"{op_text(step.op)} {tile.name} after {op_text(write.step.op)}"
-                yield RegionSite(
-                    context, step.op, step.path & write.step.path, label, tile, rows, cols, write)
-
-
-def _extent(step: Step, tile: TileUse) -> tuple[Expr, Expr]:
-    """Rows and columns that the op reads: no more than its destination has, where it works lane by lane."""
-    rows, cols = tile.valid_rows, tile.valid_cols
-    if step.op.name in elementwise.OPS:
-        for target in step.tiles("dst"):
-            rows, cols = minimum(rows, target.valid_rows), minimum(cols, target.valid_cols)
-    return rows, cols
+        covers = states[step.index].covers.get(place_of(region.tile), ())
+        kept = any_of(
+            all_of((k.under, region.rows <= k.rows, region.cols <= k.cols)) for k in covers
+            if k.tile.root is region.tile.root)
+        for write in known[step.index, number]:
+            label = f"{op_text(step.op)} {region.tile.name} after {op_text(write.step.op)}"
+            yield RegionSite(context, step.op, step.path & write.path, label, region, write, kept)
 
 
 def _in_region(s: RegionSite) -> Cond:
-    return any_of((empty(s.rows, s.cols), all_of((s.rows <= s.write.rows, s.cols <= s.write.cols))))
+    inside = all_of((s.region.rows <= s.write.rows, s.region.cols <= s.write.cols))
+    return any_of((empty(s.region.rows, s.region.cols), inside, s.kept))
 
 
 # Not observable: the bytes may hold the values of a tile that was there before.
@@ -181,14 +213,14 @@ INIT_VALID: Rule[RegionSite] = Rule(
     unneeded=lambda s: () if "fillpad" in s.write.step.op.name else ("FILLPAD-ROWS",),
     source="PTO-ISA tiles-and-valid-regions.md: an op leaves what lies outside its valid region alone; PTOAS#660",
     claim="an op reads no more of a tile than was written last, whatever the handle declares valid",
-    sites=_regions, applies=lambda s: True, given=lambda s: in_range(s.tile),
+    sites=_regions, applies=lambda s: True, given=lambda s: in_range(s.region.tile, s.write.tile),
     goal=_in_region,
     explain=lambda s, w: (
-        f"{op_text(s.op)} reads {w(s.rows)} x {w(s.cols)} elements of tile {s.tile.name}, of which "
-        f"{op_text(s.write.step.op)} at line {s.context.program.location(s.write.step.op).line} wrote "
+        f"{op_text(s.op)} reads {w(s.region.rows)} x {w(s.region.cols)} elements of tile {s.region.tile.name}, of "
+        f"which {op_text(s.write.step.op)} at line {s.context.program.location(s.write.step.op).line} wrote "
         f"{w(s.write.rows)} x {w(s.write.cols)}"),
     help=lambda s: f"fill the tile first (fillpad), or read {s.write.rows!r} x {s.write.cols!r} elements",
-    mutant=lambda s: any_of((empty(s.rows, s.cols), s.cols <= s.write.cols)),
+    mutant=lambda s: any_of((empty(s.region.rows, s.region.cols), s.region.cols <= s.write.cols)),
 )
 
 RULES = (INIT_PATH, INIT_VALID)

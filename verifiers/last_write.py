@@ -1,135 +1,103 @@
-"""The ops that wrote a tile last, wherever that is one handle's whole tile: what `INIT-VALID` compares a read with.
+"""The ops that may have written a tile last: what `INIT-VALID` compares a read with.
 
-Tiles are one place only if bytes, shape, layout and element size are equal; any other write that may overlap makes the
-place unknown, as do writes of other iterations whose extents depend on the counter.
+Two tiles are one place if bytes, shape, layout and element size are equal. A read all of whose sources stand at its own
+place is judged against each of them; what is put together from other places is for `written.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
-from pypto_verified.index import Expr, const, symbols_of
-from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step, TileUse
-from verifiers.access.overlap import possible_bytes
-from verifiers.written import Arena, arena_of, place_key
+from pypto_verified.index import symbols_of
+from verifiers.access import AccessProgram, Loop, Step, SymbolKind, TileUse
+from verifiers.access.overlap import certain_bytes, comparable, possible_bytes
+from verifiers.reaching import Reaching, Source, State
+from verifiers.regions import MERGING, Region, bits_of, reads_of, writes_of
+from verifiers.written import place_of, start_of
 
-Place: TypeAlias = tuple[object, ...]
-
-_MERGING = frozenset({"pto.tinsert", "pto.tsetval", "pto.tscatter"})
-"""Ops that keep part of their destination."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LastWrite:
-    """A write of `rows` x `cols` elements of `tile` from its first one on."""
-
-    step: Step
-    tile: TileUse
-    rows: Expr
-    cols: Expr
-
-
-@dataclass(frozen=True, slots=True)
-class Known:
-    """The writes that may be the last one at a place; `bytes` is where it may lie."""
-
-    arena: Arena
-    bytes: int
-    writes: tuple[LastWrite, ...]
-
-
-State: TypeAlias = dict[Place, Known]
-
-
-def _place(tile: TileUse) -> Place:
-    t = tile.type
-    return *place_key(tile), t.rows, t.cols, t.dtype.bytes, t.blayout, t.slayout
-
-
-def _written(step: Step, tile: TileUse) -> LastWrite:
-    """A fillpad fills whole rows; other ops write their destination's valid region."""
-    cols = const(tile.type.cols) if step.op.name.startswith("pto.tfillpad") else tile.valid_cols
-    return LastWrite(step, tile, tile.valid_rows, cols)
-
-
-class _Analysis:
-    def __init__(self, program: AccessProgram) -> None:
-        self.found: dict[tuple[int, int], tuple[LastWrite, ...]] = {}
-        self._run(program.body, {})
-
-    def _run(self, node: Node, state: State) -> State:
-        if isinstance(node, Step):
-            for i, tile in enumerate(node.reads()):
-                known = state.get(_place(tile))
-                if known is not None:
-                    self.found[node.index, i] = known.writes
-            return self._step(node, state)
-        if isinstance(node, Sequence):
-            for item in node.items:
-                state = self._run(item, state)
-            return state
-        if isinstance(node, Branch):
-            return _join(self._run(node.then, dict(state)), self._run(node.orelse, dict(state)))
-        return self._loop(node, state)
-
-    def _loop(self, loop: Loop, state: State) -> State:
-        """In the body only what the body leaves alone is known from outside."""
-        head = dict(state)
-        for step in _steps(loop.body):
-            for tile in _touched(step):
-                head = _without(head, tile)
-        end = self._run(loop.body, dict(head))
-        own = frozenset(n for t in (loop.counter, loop.var) if t is not None for n in symbols_of(t))
-        return _join(state, {p: k for p, k in end.items() if not any(own & _symbols(w) for w in k.writes)})
-
-    def _step(self, step: Step, state: State) -> State:
-        for tile in _touched(step):
-            state = _without(state, tile)
-            if step.modelled and step.op.name not in _MERGING:
-                state[_place(tile)] = Known(
-                    arena_of(tile.root), possible_bytes(tile), (_written(step, tile),))
-        return state
-
-
-def _touched(step: Step) -> tuple[TileUse, ...]:
-    """Tiles that a step writes; all that it names if its effects are not known."""
-    if step.modelled:
-        return step.writes()
-    return tuple(o for values in step.operands.values() for o in values if isinstance(o, TileUse))
-
-
-def _symbols(w: LastWrite) -> frozenset[str]:
-    return frozenset(symbols_of(w.rows, w.cols))
-
-
-def _steps(node: Node) -> Iterator[Step]:
-    if isinstance(node, Step):
-        yield node
-    elif isinstance(node, Sequence):
-        for item in node.items:
-            yield from _steps(item)
-    elif isinstance(node, Branch):
-        yield from _steps(node.then)
-        yield from _steps(node.orelse)
-    else:
-        yield from _steps(node.body)
-
-
-def _without(state: State, tile: TileUse) -> State:
-    """The state after bytes of `tile` became something else."""
-    arena, bytes_ = arena_of(tile.root), possible_bytes(tile)
-    return {p: k for p, k in state.items() if k.arena is not arena or not k.bytes & bytes_}
-
-
-def _join(a: State, b: State) -> State:
-    return {
-        p: Known(k.arena, k.bytes, tuple(dict.fromkeys((*k.writes, *b[p].writes)))) for p, k in a.items() if p in b}
+Effects: TypeAlias = dict[int, tuple[tuple[Region, ...], tuple[Region, ...]]]
 
 
 @lru_cache(maxsize=1)
-def last_writes_of(program: AccessProgram) -> dict[tuple[int, int], tuple[LastWrite, ...]]:
-    """By (step index, number of the tile among its reads): the writes that may be the last; absent where unknown."""
-    return _Analysis(program).found
+def effects_of(program: AccessProgram) -> Effects:
+    """By step index, the regions that the step reads and writes."""
+    return {s.index: (reads_of(s), writes_of(s)) for s in program.steps}
+
+
+class _LastWrites(Reaching):
+    """Sources of all memories, by the regions that ops really write."""
+
+    def __init__(self, program: AccessProgram) -> None:
+        self._effects = effects_of(program)
+        self._earlier: dict[tuple[int, int], TileUse] = {}
+        super().__init__(program)
+
+    def step(self, step: Step, state: State) -> State:
+        reads, writes = self._effects[step.index]
+        for i, region in enumerate(reads):
+            wanted = possible_bytes(region.tile)
+            self.found.setdefault((step.index, i), {}).update({
+                s: None for s, left in state.items()
+                if left & wanted and comparable(s.tile.root, region.tile.root)})
+        for region in writes:
+            state = _without(state, step, region)
+            state[Source(step, region.tile, step.path, region.rows, region.cols)] = possible_bytes(region.tile)
+        return state
+
+    def old(self, source: Source, loop: Loop) -> Source:
+        older = super().old(source, loop)
+        moving = symbols_of(start_of(older.tile))
+        if loop not in source.step.loops or not any(self.varies(n, loop) for n in moving):
+            return older
+        key = id(older.tile), id(loop)
+        if key not in self._earlier:
+            # The place in an earlier iteration is another one, somewhere in the same range.
+            base = older.tile.rect.base
+            somewhere = self.program.symbols.new(f"{older.tile.name}_then", SymbolKind.OPAQUE, base.lo, base.hi)
+            self._earlier[key] = replace(older.tile, rect=replace(older.tile.rect, base=somewhere))
+        return replace(older, tile=self._earlier[key])
+
+    def varies(self, name: str, loop: Loop) -> bool:
+        """A while loop too has a counter: symbols made after it differ from one iteration to the next."""
+        counter = repr(loop.counter)
+        if super().varies(name, loop) or loop.lower is not None or counter not in self.program.symbols.kinds:
+            return super().varies(name, loop)
+        return name in self.program.symbols.kinds and not name.endswith("_then") and not self.program.symbols.is_older(
+            name, counter)
+
+
+def _without(state: State, step: Step, region: Region) -> State:
+    """The state with what the region replaces taken from older writes."""
+    tile = region.tile
+    part = not region.sure or step.op.name in MERGING or tile.how == "subview"
+    covered = _exact(region) if part else certain_bytes(tile)
+    left: State = {}
+    for source, bytes_ in state.items():
+        if comparable(source.tile.root, tile.root):
+            renewed = region.sure and place_of(source.tile) == place_of(tile)
+            bytes_ = 0 if renewed else bytes_ & ~covered
+        if bytes_:
+            left[source] = bytes_
+    return left
+
+
+def _exact(region: Region) -> int:
+    """The bytes that the region surely writes; 0 where that is no constant."""
+    start = start_of(region.tile).value
+    rows, cols = region.rows.value, region.cols.value
+    if not region.sure or start is None or start < 0 or rows is None or cols is None:
+        return 0
+    return (bits_of(region.tile, rows, cols) or 0) << start
+
+
+def at_one_place(region: Region, sources: dict[Source, None]) -> bool:
+    """Whether all that a read may see was written at the very place that it reads."""
+    return bool(sources) and all(place_of(s.tile) == place_of(region.tile) for s in sources)
+
+
+@lru_cache(maxsize=1)
+def last_writes_of(program: AccessProgram) -> dict[tuple[int, int], dict[Source, None]]:
+    """By (step index, number of the tile among its reads): the writes that may be the last ones."""
+    return _LastWrites(program).found

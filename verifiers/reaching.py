@@ -45,7 +45,7 @@ Known: TypeAlias = dict[str, IntLike]
 """Symbols whose value, or a nearer range, is known on the way: the first iteration of a loop, and the later ones."""
 
 
-class _Reaching:
+class Reaching:
     def __init__(self, program: AccessProgram) -> None:
         self.program = program
         self.found: dict[tuple[int, int], dict[Source, None]] = {}
@@ -53,7 +53,7 @@ class _Reaching:
 
     def _run(self, node: Node, state: State, known: Known) -> State:
         if isinstance(node, Step):
-            return self._step(node, state)
+            return self.step(node, state)
         if isinstance(node, Sequence):
             for item in node.items:
                 state = self._run(item, state, known)
@@ -82,20 +82,20 @@ class _Reaching:
     def _aged(self, state: State, loop: Loop) -> State:
         aged: State = {}
         for source, bytes_ in state.items():
-            older = self._old(source, loop)
+            older = self.old(source, loop)
             aged[older] = aged.get(older, 0) | bytes_
         return aged
 
-    def _old(self, source: Source, loop: Loop) -> Source:
+    def old(self, source: Source, loop: Loop) -> Source:
         """The write as one of an earlier iteration of `loop`, in which it stands."""
         if loop not in source.step.loops:
             return source
         varying = {
-            n: a for e in (source.rows, source.cols) for n, a in symbols_of(e).items() if self._varies(n, loop)}
+            n: a for e in (source.rows, source.cols) for n, a in symbols_of(e).items() if self.varies(n, loop)}
         then = {n: self._then(a) for n, a in varying.items()}
         return replace(source, path=TRUE, rows=substitute(source.rows, then), cols=substitute(source.cols, then))
 
-    def _varies(self, name: str, loop: Loop) -> bool:
+    def varies(self, name: str, loop: Loop) -> bool:
         own, symbols = counted(loop), self.program.symbols
         return own is not None and name in symbols.kinds and not name.endswith(_THEN) and (
             not symbols.is_older(name, own.name))
@@ -106,7 +106,7 @@ class _Reaching:
         return shown.expr if shown is not None else self.program.symbols.new(
             name, SymbolKind.OPAQUE, atom.lo, atom.hi)
 
-    def _step(self, step: Step, state: State) -> State:
+    def step(self, step: Step, state: State) -> State:
         for i, tile in enumerate(step.reads()):
             if tile.type.loc in _SPACES:
                 seen = self.found.setdefault((step.index, i), {})
@@ -150,7 +150,7 @@ def _source(step: Step, tile: TileUse) -> Source:
 @lru_cache(maxsize=1)
 def sources_of(program: AccessProgram) -> dict[tuple[int, int], dict[Source, None]]:
     """By (step index, number of the tile among its reads): the writes that it may see."""
-    return _Reaching(program).found
+    return Reaching(program).found
 
 
 def sources_at(program: AccessProgram, step: Step) -> Iterator[tuple[TileUse, Source]]:

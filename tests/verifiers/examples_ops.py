@@ -145,9 +145,10 @@ def _filled_in_loop(trips: str) -> str:
 
 
 def _widened(rows: str) -> str:
-    """A tile filled with 16 valid rows, then declared to have `rows`, then used."""
+    """A tile filled with 16 valid rows where another one was, then declared to have `rows`, then used."""
     return _lines(
-        alloc("x", VEC, rows="c16"), fill("x", VEC), f"pto.set_validshape %x, %{rows}, %c64 : {VEC}",
+        alloc("y", VEC), fill("y", VEC), alloc("x", VEC, rows="c16"), fill("x", VEC),
+        f"pto.set_validshape %x, %{rows}, %c64 : {VEC}",
         alloc("d", VEC, 8192, rows), unary("texp", "x", "d", VEC))
 
 
