@@ -7,6 +7,7 @@ from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.pto.legality_words import A3, A5, BELOW3, LEVEL3, extents
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.types import TensorViewType, TileBufType
+from pypto_verified.pto.typetext import type_text
 from pypto_verified.targets.split import SPLITS, fits
 
 _INITS = " ".join(INITS)
@@ -77,7 +78,7 @@ def _shape(op: Op) -> str:
 def pipe_peers(s: Site) -> list[Op]:
     """The other ends of a pipe: initialisations with the same buffer."""
     ends = [op for name in s.context.buffer_names(s.op) for op in s.context.pipe_ends[name]]
-    return [op for op in ends if op is not s.op]
+    return [op for op in dict.fromkeys(ends) if op is not s.op]
 
 
 def _splits(s: Site) -> list[int]:
@@ -87,6 +88,13 @@ def _splits(s: Site) -> list[int]:
 
 def _slots(s: Site) -> int:
     return s.int("slot_num", 4 if s.int("dir_mask") == 3 else 8)
+
+
+def _slot_dims(s: Site) -> tuple[int | None, ...] | None:
+    """Extents of the slots in global memory of the pipe that an op is given."""
+    maker = s.context.producers.get(s.op.arg("pipe_handle"))
+    slots = maker.opt("gm_addr") if maker is not None else None
+    return slots.type.dims if slots is not None and isinstance(slots.type, TensorViewType) else None
 
 
 def _split_axis(s: Site) -> int | None:
@@ -181,6 +189,18 @@ ROWS: tuple[Legal, ...] = (
           holds=lambda s: all(_shape(o) == _shape(s.op) for o in pipe_peers(s)),
           found=lambda s: "; ".join(f"line {o.line}: {_shape(o)}" for o in pipe_peers(s)) + f", here {_shape(s.op)}",
           source="PTOAS, reserved buffers"),
+    Legal("PIPE-PAIR", _INITS, "", "a pipe on a reserved buffer has two ends",
+          when=lambda s: bool(s.context.buffer_names(s.op)), holds=lambda s: len(pipe_peers(s)) == 1,
+          found=lambda s: f"it has {1 + len(pipe_peers(s))}", source="PTOAS, reserved buffers"),
+    Legal("PIPE-NOSPLIT", _INITS, "", "nosplit says whether the pipe's ops are split",
+          when=lambda s: isinstance(s.attr("nosplit"), bool) and bool(_splits(s)),
+          holds=lambda s: s.attr("nosplit") is (set(_splits(s)) == {0}),
+          found=lambda s: f"it is {str(s.attr('nosplit')).lower()}, the ops have the splits {_splits(s)}",
+          source="PTOAS, lowering of pipes"),
+    Legal("PIPE-ENTRY", "pto.talloc", "", "an entry has the extents of the pipe's slots",
+          when=lambda s: _slot_dims(s) is not None and isinstance(s.type("entry"), TensorViewType),
+          holds=lambda s: isinstance(entry := s.type("entry"), TensorViewType) and entry.dims == _slot_dims(s),
+          found=lambda s: f"{type_text(s.op.arg('entry').type, True)}, the slots are {_slot_dims(s)}"),
     Legal("SPLIT-MIXED", _SPLITS, "", "a pipe's ops are all split or all not split",
           holds=lambda s: len({bool(split) for split in _splits(s)}) < 2,
           found=lambda s: f"the ops of id {s.int('id')} have the splits {_splits(s)}",

@@ -36,6 +36,20 @@ def fixpipe(
     return raw(rule, cube, target=target, kind="cube", module=vector, level="level2")
 
 
+def pair(rule: str, nosplit: str = "true", buffer: str = "b") -> Case:
+    """A cube kernel that initialises and a vector kernel that initialises and pops, without a split."""
+    head = f"pto.{{}}_initialize_pipe {{{{id = 0, dir_mask = 1, slot_size = 1024, nosplit = {nosplit}}}}} " \
+           "(c2v_consumer_buf = %{} : i32)"
+    vector = "\n    ".join((
+        "func.func @g() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {",
+        '%b = pto.reserve_buffer {name = "q", size = 8192, location = #pto.address_space<vec>, auto = true} -> i32',
+        '%d = pto.reserve_buffer {name = "o", size = 8192, location = #pto.address_space<vec>, auto = true} -> i32',
+        head.format("aiv", buffer), "%r = pto.tpop_from_aic {id = 0, split = 0} -> !pto.tile_buf<vec, 16x16xf32>",
+        "return", "}"))
+    cube = '%b = pto.import_reserved_buffer {name = "q", peer_func = @g} -> i32\n    ' + head.format("aic", "b")
+    return raw(rule, cube, target="a5", kind="cube", module=vector, level="level2")
+
+
 def vector_parameters(rule: str, dtype: str, target: str, space: str = "scaling", id: str = "0") -> Case:
     tile = f"!pto.tile_buf<{space}, 1x32x{dtype}>"
     before = f"%q = pto.alloc_tile : {tile}\n    pto.set_quant_vector(%q : {tile}) {{id = {id}}}"
@@ -43,6 +57,12 @@ def vector_parameters(rule: str, dtype: str, target: str, space: str = "scaling"
 
 
 FIXPIPE = (
+    pair("PIPE-PAIR", buffer="[[b|d]]"),
+    pair("PIPE-NOSPLIT", nosplit="[[true|false]]"),
+    raw("PIPE-ENTRY", "%p = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8, flag_base = 0}"
+        "(%g : @g;) -> !pto.pipe\n    %e = pto.declare_global -> !pto.tensor_view<16x[[16|32]]xf32>\n"
+        "    pto.talloc(%e, %p : !pto.tensor_view<16x[[16|32]]xf32>, !pto.pipe) {split = 0}", kind="cube",
+        g="!pto.tensor_view<16x16xf32>"),
     fixpipe("FIX-TRACE", buffer="[[b|z]]"),
     fixpipe("FIX-PEER", consumer='pto.aiv_initialize_pipe {id = 0, dir_mask = 1, slot_size = 1024, nosplit = true, '
             "acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = no_convert, relu = no_relu>} "
