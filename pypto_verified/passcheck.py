@@ -1,4 +1,4 @@
-"""`check --passes`: what the interpreter says about the two sides of every pass, as a finding or a note of the report."""
+"""`check --passes`: what the interpreter says about the two sides of every pass, as a finding or a note."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ RULE = "PASS-MEANING"
 
 
 def check_passes(function: Function, chip: Target, seed: int) -> tuple[Finding | None, str]:
-    """A finding if a pass changes what the kernel computes, and what to note otherwise: agreement on random inputs is no
-    proof, and passes that could not be run are named, so neither is a verdict."""
+    """A finding if a pass changes what the kernel computes, and what to note otherwise: agreement on random inputs is
+    no proof, and passes that could not be run are named, so neither is a verdict."""
     try:
         found = compare_passes(function, chip, seed=seed)
     except PtoError as error:

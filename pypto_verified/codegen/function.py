@@ -169,7 +169,8 @@ def _while(kernel: Kernel, stmt: While) -> None:
         _statements(kernel, stmt.prelude)
         kernel.span = stmt.span
         condition = kernel.scalar(stmt.cond, BOOL)
-        kernel.builder.structure(Op("scf.condition", {"cond": (condition,)} | ({"values": tuple(tested)} if tested else {})))
+        handed = {"values": tuple(tested)} if tested else {}
+        kernel.builder.structure(Op("scf.condition", {"cond": (condition,), **handed})))
     arguments = [_argument(kernel, a.var) for a in carried]
     _enter(kernel, stmt.iter_args, arguments)
     with kernel.block(*arguments, loop=True) as after:

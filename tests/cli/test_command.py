@@ -210,7 +210,8 @@ def test_an_output_that_is_only_rebound_is_refuted_at_the_function(
         "import pypto.language as pl\n\n\n@pl.program\nclass P:\n    @pl.function(type=pl.FunctionType.InCore)\n"
         "    def k(self, a: pl.Tensor[[32, 64], pl.FP32], out: pl.Out[pl.Tensor[[32, 64], pl.FP32]],\n"
         "          aux: pl.Out[pl.Tensor[[32, 64], pl.FP32]]):\n"
-        "        t = pl.load(a, [0, 0], [32, 64])\n        aux = pl.add(t, 1.0)\n        return pl.store(t, [0, 0], out)\n"
+        "        t = pl.load(a, [0, 0], [32, 64])\n        aux = pl.add(t, 1.0)\n"
+        "        return pl.store(t, [0, 0], out)\n"
     )
     assert main([str(kernel), "--format", "json"]) == 1
     (function,) = json.loads(capsys.readouterr().out)["files"][0]["functions"]
