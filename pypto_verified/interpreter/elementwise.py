@@ -31,8 +31,9 @@ def _divide(a: Carrier, b: Carrier) -> Carrier:
     if a.dtype == np.float64 or b.dtype == np.float64:
         return np.asarray(np.true_divide(a, b), dtype=np.float64)
     safe = np.where(b == 0, 1, b).astype(np.int64)
-    quotient = np.abs(a.astype(np.int64)) // np.abs(safe)
-    return np.where((a < 0) != (safe < 0), -quotient, quotient)
+    below = np.floor_divide(a, safe)
+    # Not by absolute values: that of the least 64-bit integer is no 64-bit integer.
+    return np.where((np.mod(a, safe) != 0) & ((a < 0) != (safe < 0)), below + 1, below)
 
 
 def _remainder(a: Carrier, b: Carrier) -> Carrier:
