@@ -170,7 +170,7 @@ def _while(kernel: Kernel, stmt: While) -> None:
         kernel.span = stmt.span
         condition = kernel.scalar(stmt.cond, BOOL)
         handed = {"values": tuple(tested)} if tested else {}
-        kernel.builder.structure(Op("scf.condition", {"cond": (condition,), **handed})))
+        kernel.builder.structure(Op("scf.condition", {"cond": (condition,), **handed}))
     arguments = [_argument(kernel, a.var) for a in carried]
     _enter(kernel, stmt.iter_args, arguments)
     with kernel.block(*arguments, loop=True) as after:
