@@ -157,8 +157,10 @@ class Kernel:
         if not self.addresses:
             refuse(f"'{var.name}' and another operand of this op are one tile with two valid shapes", self.span,
                    "copy one of them into a tile of its own first (tile.move)")
+        known = self.tiles[var.name]
         self.alloc(var)
-        return self.tiles[var.name]
+        self.tiles[var.name], second = known, self.tiles[var.name]  # it ends with this block, the first does not
+        return second
 
     def tile(self, expr: Expr) -> Value:
         """A tile operand."""

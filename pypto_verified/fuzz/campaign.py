@@ -7,7 +7,7 @@ between batches, so a broken pool costs no find: the batches that it had are han
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, field, replace
@@ -20,8 +20,9 @@ from pypto_verified.fuzz.deeper import blamed
 from pypto_verified.fuzz.draw import Seeded
 from pypto_verified.fuzz.faults import switched_on
 from pypto_verified.fuzz.generator import kernel as generate
-from pypto_verified.fuzz.oracles import Find, examine
+from pypto_verified.fuzz.oracles import Find, examine, pattern
 from pypto_verified.fuzz.shrink import shrunk, size
+from pypto_verified.ir.stmt import Function, FunctionKind, Return
 from pypto_verified.ir.walk import calls
 
 RUNS = 2
@@ -140,7 +141,11 @@ def run_batch(batch: Batch) -> Outcome:
     started = time.perf_counter()
     with switched_on(plan.fault):
         for example in batch.examples():
-            kernel = generate(Seeded(plan.seed, example))
+            try:
+                kernel = generate(Seeded(plan.seed, example))
+            except PtoError as error:
+                found.append(_ungenerated(plan.seed, example, error))
+                continue
             deep = plan.deep_every > 0 and example % plan.deep_every == 0
             verdict = examine(kernel, example, RUNS, deep)
             stats.kernels += 1
@@ -155,6 +160,13 @@ def run_batch(batch: Batch) -> Outcome:
             found += [Found(f, kernel, plan.seed, example, size(kernel.function)) for f in verdict.finds]
     stats.busy = time.perf_counter() - started
     return stats, found
+
+
+def _ungenerated(seed: int, example: int, error: PtoError) -> Found:
+    """A type rule refuses what should be well typed by construction: there is no kernel to show."""
+    find = Find("generated", f"{type(error).__name__}: {pattern(error.message)}", str(error))
+    nothing = Kernel(Function("kernel", FunctionKind.INCORE, (), (), (Return(()),)), {}, "a2a3", "PYPTO")
+    return Found(find, nothing, seed, example, 0, shrunk=True)
 
 
 def shrink(found: Found, fault: str = "") -> Found:
@@ -195,6 +207,7 @@ def run(
     except KeyboardInterrupt:
         campaign.result.interrupted = True
     finally:
+        campaign.flush()
         campaign.executor.shutdown(wait=not campaign.result.interrupted, cancel_futures=True)
         campaign.result.seconds = time.monotonic() - started
     return campaign.result
@@ -211,6 +224,9 @@ class _Campaign:
         self.jobs: dict[Future[Outcome | Found], Job] = {}
         self.again: list[Batch] = []
         self.next = 0
+        self.arrived: dict[int, tuple[int, list[Found]]] = {}
+        self.turn = 0
+        self.queue: deque[Found] = deque()
 
     def work(self, started: float) -> None:
         while True:
@@ -259,12 +275,33 @@ class _Campaign:
         if isinstance(outcome, Found):
             assert isinstance(job, Shrink)
             self._named(job.found, outcome)
+            self._advance()
             return True
+        assert isinstance(job, Batch)
         stats, found = outcome
         self.result.stats.add(stats)
-        for f in found:
-            self._found(f)
+        self.arrived[job.start] = job.count, found
+        self._advance()
         return True
+
+    def _advance(self) -> None:
+        """Take up finds in the order of their examples, whoever was faster, and each only when all before it that may
+        be of one cause are small: so that the same finds get the same names on every executor."""
+        while self.turn in self.arrived:
+            count, found = self.arrived.pop(self.turn)
+            self.turn += count
+            self.queue += found
+        while self.queue and not any(
+            isinstance(job, Shrink) and _alike(job.found, self.queue[0]) for job in self.jobs.values()
+        ):
+            self._found(self.queue.popleft())
+
+    def flush(self) -> None:
+        """Keep what was found and is still waiting for its turn."""
+        for found in (*self.queue, *(f for _, batch in self.arrived.values() for f in batch)):
+            if not any(_explains(old, found) for old in self.result.found.values()):
+                self.result.found[found.cause] = found
+                self.on_found(found)
 
     def _found(self, found: Found) -> None:
         known = next((c for c, old in self.result.found.items() if _explains(old, found)), None)
@@ -274,17 +311,22 @@ class _Campaign:
             return
         self.result.found[found.cause] = found
         self.on_found(found)
-        if self.plan.shrink:
+        if self.plan.shrink and not found.shrunk:
             self._submit(Shrink(found, self.plan.fault))
 
     def _named(self, original: Found, small: Found) -> None:
-        """A shrunk find may turn out to be one that is known."""
+        """A shrunk find may turn out to be one that is known, or to be the better form of one."""
         before = self.result.found.pop(original.cause, original)
         small = replace(small, duplicates=before.duplicates)
-        old = self.result.found.get(small.cause)
-        if old is not None:
-            self.result.found[small.cause] = replace(old, duplicates=old.duplicates + small.duplicates + 1)
+        known = next((c for c, old in self.result.found.items() if _explains(old, small)), None)
+        if known is not None:
+            old = self.result.found[known]
+            self.result.found[known] = replace(old, duplicates=old.duplicates + small.duplicates + 1)
             return
+        for cause, old in list(self.result.found.items()):
+            if _explains(small, old):
+                del self.result.found[cause]
+                small = replace(small, duplicates=small.duplicates + old.duplicates + 1)
         self.result.found[small.cause] = small
         self.on_found(small)
 
@@ -304,6 +346,7 @@ class _Campaign:
 
     def _killer(self, batch: Batch) -> None:
         (example,) = batch.examples()
+        self.arrived[batch.start] = 1, []
         kernel = generate(Seeded(batch.plan.seed, example))
         find = Find("crash", "the worker died", f"example {example} of seed {batch.plan.seed} ends its process")
         self.result.stats.kernels += 1
@@ -316,9 +359,11 @@ def _ops(kernel: Kernel) -> frozenset[str]:
     return frozenset(c.op for c in calls(kernel.function.body)) - _COMMON
 
 
+def _alike(old: Found, new: Found) -> bool:
+    return (old.find.oracle, old.find.cause) == (new.find.oracle, new.find.cause)
+
+
 def _explains(old: Found, new: Found) -> bool:
     """Whether a known find is likely the cause of a new one: same oracle and words, and for a wrong result all ops of
     the known kernel are in the new one."""
-    if (old.find.oracle, old.find.cause) != (new.find.oracle, new.find.cause):
-        return False
-    return old.find.trial is None or not old.shrunk or _ops(old.kernel) <= _ops(new.kernel)
+    return _alike(old, new) and (old.find.trial is None or _ops(old.kernel) <= _ops(new.kernel))

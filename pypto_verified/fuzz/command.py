@@ -52,6 +52,8 @@ def fuzz(request: Request, out: TextIO, err: TextIO) -> int:
     )
     progress.end()
     kept = {cause: folders[_key(found)] for cause, found in result.found.items() if _key(found) in folders}
+    for path in set(folders.values()) - set(kept.values()):
+        _remove(path)
     out.write(as_json(result, kept) if request.as_json else as_text(result, kept))
     out.flush()
     if result.interrupted:
@@ -97,11 +99,16 @@ def _keep(corpus: Path, folders: dict[str, Path], note: Callable[[str], None], f
     new = folder.write(found, corpus)
     folders[_key(found)] = new
     if old is not None and old != new:
-        for file in old.iterdir():
-            file.unlink()
-        old.rmdir()
+        _remove(old)
     if old is None:
         note(f"find: {found.find.oracle}: {found.find.cause}")
+
+
+def _remove(path: Path) -> None:
+    """Delete a find's folder: it turned out to be another form of a known one."""
+    for file in path.iterdir():
+        file.unlink()
+    path.rmdir()
 
 
 class _Progress:

@@ -95,9 +95,9 @@ def examine(
         verdict.left_out = error.message
     except PtoError as error:
         if any(r.what in error.message for r in REFUSALS):
-            verdict.left_out = f"refused: {_pattern(error.message)}"
+            verdict.left_out = f"refused: {pattern(error.message)}"
             return verdict
-        verdict.finds.append(Find("accepted", f"{type(error).__name__}: {_pattern(error.message)}", str(error)))
+        verdict.finds.append(Find("accepted", f"{type(error).__name__}: {pattern(error.message)}", str(error)))
     except Exception as error:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         at = f"{Path(frame.filename).parent.name}/{Path(frame.filename).name}:{frame.name}"
@@ -149,7 +149,7 @@ def compared(
             raise NotModelled(f"{error.op}: {error.message} in the simulator")
     if outcome.errors:
         error = outcome.errors[0]
-        cause = f"{error.kind} at {error.op}: {_pattern(error.message)}"
+        cause = f"{error.kind} at {error.op}: {pattern(error.message)}"
         return Find(oracle, cause, str(error), trial, expected, outcome.outputs)
     for name, wanted in expected.items():
         got = outcome.outputs[name]
@@ -161,7 +161,7 @@ def compared(
     return None
 
 
-def _pattern(message: str) -> str:
+def pattern(message: str) -> str:
     """A message without its numbers and names, so that two of one cause are equal."""
     words = ("N" if any(c.isdigit() for c in w) else w for w in message.split())
     return " ".join(words)[:160]

@@ -17,6 +17,7 @@ LOADED = (("FP32", 8), ("FP16", 5), ("INT32", 5), ("INT16", 3), ("BF16", 1), ("I
 """Element types of loaded tiles with weights."""
 
 _SELECTED = frozenset({"FP32", "FP16", "INT32"})
+_ELEMENTWISE = [(row, 4 if row.op in ("add", "sub", "mul") else 1) for row in ELEMENTWISE]
 MASK_COLUMNS = 32
 """Columns of the narrowest mask."""
 
@@ -117,7 +118,7 @@ def _apply(b: Builder, row: Row) -> bool:
 
 def elementwise(b: Builder) -> bool:
     """An op whose result is like its first operand."""
-    return _apply(b, choice(b.draw, ELEMENTWISE))
+    return _apply(b, weighted(b.draw, _ELEMENTWISE))
 
 
 def expansion(b: Builder) -> bool:

@@ -3,7 +3,8 @@
 Shared rule: result shape and dtype are those of the first tile operand, and so are its valid extents, which is what the
 ISA does: it iterates over the destination's valid region, that codegen takes from the first operand. Whether the other
 operands are valid there is the verifier's VALID family; part ops alone are valid where either source is. Mixed dtypes
-are refused: no target has such an instruction.
+are refused: no target has such an instruction. All of them want row-major tiles (PTO-ISA asserts it in every header;
+PyPTO's table leaves some out).
 Source: PyPTO tile_ops/elementwise.cpp and unary.cpp, PTOAS elementwise verifiers.
 """
 
@@ -151,21 +152,21 @@ def _cast(a: Args) -> Type:
 
 def _pair(name: str, rule: Rule = _binary, params: str = "lhs rhs", **options: bool) -> OpDecl:
     return op(
-        f"tile.{name}", params, rule, "V V > V", row_major=options.get("row_major", True),
+        f"tile.{name}", params, rule, "V V > V", row_major=True,
         noalias="*" if options.get("no_inplace") else "", source=_ELEMENTWISE,
     )
 
 
 def _with_scalar(name: str, rule: Rule = _scalar, **options: bool) -> OpDecl:
     return op(
-        f"tile.{name}", "lhs rhs:e", rule, "V . > V", row_major=options.get("row_major", True),
+        f"tile.{name}", "lhs rhs:e", rule, "V . > V", row_major=True,
         noalias="*" if options.get("no_inplace") else "", source=_ELEMENTWISE,
     )
 
 
 def _one(name: str, rule: Rule = _unary, **options: bool) -> OpDecl:
     return op(
-        f"tile.{name}", "tile", rule, "V > V", row_major=options.get("row_major", True),
+        f"tile.{name}", "tile", rule, "V > V", row_major=True,
         keywords="high_precision:bool=false" if options.get("precise") else "",
         noalias="*" if options.get("no_inplace") else "", source=_UNARY,
     )
@@ -200,18 +201,18 @@ OPS: tuple[OpDecl, ...] = (
     _with_scalar("muls"),
     _with_scalar("divs"),
     _with_scalar("maximums"),
-    _with_scalar("minimums", row_major=False),
+    _with_scalar("minimums"),
     _with_scalar("fmods", no_inplace=True),
-    _with_scalar("ands", _integer_scalar, row_major=False, no_inplace=True),
-    _with_scalar("ors", _integer_scalar, row_major=False, no_inplace=True),
-    op("tile.shls", "lhs rhs:h", _integer_scalar, "V . > V", source=_ELEMENTWISE),
-    op("tile.shrs", "lhs rhs:h", _integer_scalar, "V . > V", source=_ELEMENTWISE),
+    _with_scalar("ands", _integer_scalar, no_inplace=True),
+    _with_scalar("ors", _integer_scalar, no_inplace=True),
+    op("tile.shls", "lhs rhs:h", _integer_scalar, "V . > V", row_major=True, source=_ELEMENTWISE),
+    op("tile.shrs", "lhs rhs:h", _integer_scalar, "V . > V", row_major=True, source=_ELEMENTWISE),
     op("tile.lrelu", "tile slope:e", _scalar, "V . > V", row_major=True, source=_ELEMENTWISE),
-    op("tile.rems", "lhs rhs:e tmp", _scratch_scalar, "V . V > V", source=_ELEMENTWISE),
-    op("tile.xors", "lhs rhs:e tmp", _xors, "V . V > V", noalias="*", source=_ELEMENTWISE),
+    op("tile.rems", "lhs rhs:e tmp", _scratch_scalar, "V . V > V", row_major=True, source=_ELEMENTWISE),
+    op("tile.xors", "lhs rhs:e tmp", _xors, "V . V > V", noalias="*", row_major=True, source=_ELEMENTWISE),
     op("tile.addsc", "lhs rhs:e rhs2", _scalar_ternary, "V . V > V", row_major=True, source=_ELEMENTWISE),
     op("tile.subsc", "lhs rhs:e rhs2", _scalar_ternary, "V . V > V", row_major=True, source=_ELEMENTWISE),
-    _one("neg", row_major=False),
+    _one("neg"),
     _one("exp"),
     _one("sqrt"),
     _one("abs"),
@@ -219,8 +220,8 @@ OPS: tuple[OpDecl, ...] = (
     _one("recip", precise=True, no_inplace=True),
     _one("log", _of_dtypes("FP16", "FP32"), precise=True),
     _one("not", _of_dtypes("INT16", "UINT16")),
-    _one("sin", _of_dtypes("FP32"), row_major=False),
-    _one("cos", _of_dtypes("FP32"), row_major=False),
+    _one("sin", _of_dtypes("FP32")),
+    _one("cos", _of_dtypes("FP32")),
     op("tile.rsqrt", "tile tmp?", _rsqrt, "V V > V", noalias="*", row_major=True, source=_UNARY),
     op(
         "tile.cast", "tile", _cast, "V > V", keywords="target_type:dtype! mode:round=round", row_major=True,

@@ -20,7 +20,7 @@ from pypto_verified.fuzz.command import pool
 from pypto_verified.fuzz.faults import FAULTS, switched_on
 from tests.fuzz.inline import Inline
 
-FAULTY = Plan(seed=5, examples=60, batch=10, deep_every=0, fault="sub-is-add")
+FAULTY = Plan(seed=1, examples=60, batch=10, deep_every=0, fault="sub-is-add")
 
 
 def test_a_fault_is_found_once_and_small() -> None:
@@ -112,11 +112,11 @@ def test_a_folder_without_a_find_is_an_error(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_the_command_reports_finds_as_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ["fuzz", "--examples", "40", "--seed", "5", "--fault", "sub-is-add", "--format", "json",
+    arguments = ["fuzz", "--examples", "60", "--seed", "1", "--fault", "sub-is-add", "--format", "json",
                  "--corpus", str(tmp_path)]
     assert main(arguments) == 1
     report = json.loads(capsys.readouterr().out)
-    assert report["kernels"] == 40
+    assert report["kernels"] == 60
     assert report["finds"]
     for find in report["finds"]:
         assert (Path(find["folder"]) / "find.json").exists()

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from pypto_verified.differential import compare
+from pypto_verified.fuzz.builder import Kernel
+from pypto_verified.fuzz.oracles import examine
 from pypto_verified.interpreter import interpret
 from pypto_verified.targets import target
 from tests.interpreter.kernels import tensor
@@ -47,6 +49,37 @@ FINDS = {
         return pl.store(pl.tile.col_expand_add(y, pl.tile.col_max(x)), [0, 0], out)
     """),
 }
+
+
+# Kernels that ran, but whose text the rules refute.
+REFUTED = {
+    # Ops that PyPTO's table of row-major ops leaves out took the column of a reduction as it lay.
+    "ops of columns": (_tensors("FP32", 8, 64, "a", "out"), """
+        x = pl.load(a, [0, 0], [8, 64])
+        t: pl.Tile[[8, 64], pl.FP32] = pl.tile.create([8, 64], dtype=pl.FP32)
+        c = pl.neg(pl.tile.minimums(pl.row_max(x, t), 2.0))
+        return pl.store(pl.row_expand_mul(x, c), [0, 0], out)
+    """),
+    # The second handle of a tile was made in a branch and used after it.
+    "two valid shapes in a branch": (
+        ",\n".join([tensor("a", (8, 32)), "n: pl.Scalar[pl.INDEX]", tensor("out", (8, 32), out=True)]), """
+        x = pl.load(a, [0, 0], [8, 32])
+        z = pl.mul(x, 3.0)
+        y = pl.set_validshape(x, 8, 21)
+        if n == 1:
+            z = pl.mul(pl.tile.part_add(y, x), 2.0)
+        return pl.store(pl.add(z, x), [0, 0], out)
+    """),
+}
+
+
+@pytest.mark.parametrize("arch", ["a2a3", "a5"])
+@pytest.mark.parametrize("name", REFUTED)
+def test_nothing_is_found_on_former_finds_of_the_rules(name: str, arch: str) -> None:
+    k = Kernel(kernel(*REFUTED[name]), {"n": (0, 1)} if "n:" in REFUTED[name][0] else {}, arch, "PYPTO")
+    verdict = examine(k, deep=True)
+    assert (verdict.finds, verdict.left_out) == ([], "")
+    assert verdict.agreed > 0
 
 
 @pytest.mark.parametrize("arch", ["a2a3", "a5"])
