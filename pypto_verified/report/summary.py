@@ -41,7 +41,8 @@ def _table(report: Report) -> Iterator[str]:
     holding = [rule for rule in proved if rule not in files]
     if holding:
         yield ""
-        yield f"{len(holding)} rules hold wherever they apply: {sum(proved[r] for r in holding):,} obligations"
+        obligations = sum(proved[rule] for rule in holding)
+        yield f"rules that hold wherever they apply: {len(holding)}, with {obligations:,} obligations"
     if not rules:
         return
     width = max(len(rule) for rule in (*rules, "rule"))
