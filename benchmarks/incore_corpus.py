@@ -32,10 +32,11 @@ STAGES = ("load", "lower", "read back", "verdict")
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One InCore function in the source; `ops` are the `pl...` names it calls."""
+    """One InCore function in the source; `line` is that of its `def`, `ops` are the `pl...` names it calls."""
 
     path: Path
     name: str
+    line: int
     ops: frozenset[str]
 
 
@@ -65,7 +66,7 @@ def kernels(checkout: Path) -> Iterator[Kernel]:
         for path in sorted((checkout / folder).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 if isinstance(node, ast.FunctionDef) and any(map(_is_incore, node.decorator_list)):
-                    yield Kernel(path, node.name, frozenset(_ops(node)))
+                    yield Kernel(path, node.name, node.lineno, frozenset(_ops(node)))
 
 
 def _is_incore(decorator: ast.expr) -> bool:
@@ -82,14 +83,15 @@ def _ops(function: ast.FunctionDef) -> Iterator[str]:
             yield ast.unparse(node.func)
 
 
-def run_file(path: Path, chip: str) -> list[tuple[str, Outcome]] | str:
-    """The outcome of each function that the loader finds, or why the file does not load."""
+def run_file(path: Path, chip: str) -> dict[int, Outcome] | str:
+    """The outcome of each function that the loader finds by the line of its `def`, or why the file does not load. Of
+    what a factory made with several arguments the first counts."""
     try:
         loaded = language.load_file(path)
     except Exception as error:
         return _reason(error)
     functions = [f for program in loaded.programs for f in program.functions]
-    return [(f.name, _run_function(f, chip)) for f in functions]
+    return {f.span.line: _run_function(f, chip) for f in {f.span.line: f for f in reversed(functions)}.values()}
 
 
 def _run_function(function: Function, chip: str) -> Outcome:
@@ -133,10 +135,9 @@ def plain(text: str) -> str:
 
 
 def outcomes(found: list[Kernel], chip: str, jobs: int, timeout: float) -> list[Outcome]:
-    """One outcome per kernel: the n-th function of a name in a file is the loader's n-th of that name."""
+    """One outcome per kernel."""
     files = sorted({k.path for k in found})
     results = dict(zip(files, Workers(partial(run_file, chip=chip), jobs, timeout).run(files), strict=True))
-    taken: Counter[tuple[Path, str]] = Counter()
     collected = []
     for kernel in found:
         result = results[kernel.path]
@@ -144,10 +145,7 @@ def outcomes(found: list[Kernel], chip: str, jobs: int, timeout: float) -> list[
             reason = result if isinstance(result, str) else f"file: {result.reason}"
             collected.append(Outcome(0, reasons=(reason,)))
             continue
-        same = [outcome for name, outcome in result if name == kernel.name]
-        index = taken[kernel.path, kernel.name]
-        taken[kernel.path, kernel.name] += 1
-        collected.append(same[index] if index < len(same) else Outcome(0, reasons=("the loader did not find it",)))
+        collected.append(result.get(kernel.line) or Outcome(0, reasons=("the loader did not find it",)))
     return collected
 
 

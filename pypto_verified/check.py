@@ -30,6 +30,7 @@ from pypto_verified.errors import (
     PtoError,
 )
 from pypto_verified.inputs import Source
+from pypto_verified.labels import labels
 from pypto_verified.report.model import FileResult, Finding, FunctionResult, Kind, Report, Verdict
 from pypto_verified.workers import Failure, Workers
 
@@ -164,7 +165,8 @@ def check_file(path: str, options: CheckOptions = CheckOptions()) -> FileResult:
         result.findings.append(error_finding(error, path))
     except (Exception, SystemExit) as error:
         result.findings.append(_internal(error, path))
-    for function in result.functions:
+    for function, label in zip(result.functions, labels(f.name for f in result.functions), strict=True):
+        function.name = label
         if not function.obligations and not function.findings:
             function.findings.append(_nothing_to_prove(function.name, path))
         function.findings = [_with_source(f, path, lines) for f in function.findings]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -14,6 +14,7 @@ from pypto_verified.errors import CodegenError, InputError, Location, NotModelle
 from pypto_verified.ir.printer import print_function
 from pypto_verified.ir.stmt import Direction, Function, FunctionKind, Program
 from pypto_verified.ir.types import ScalarType, TensorType
+from pypto_verified.labels import labels
 from pypto_verified.language.markers import ProgramMark
 from pypto_verified.language.public import BackendType, OptimizationStrategy
 from pypto_verified.passes import pipeline
@@ -109,26 +110,36 @@ def compile(
     """Compile the kernels of a program, an IR one or the class that `@pl.program` marked, and return the output
     directory (default `build_output/<program>`).
 
-    Writes `ptoas/<function>.pto` and, per pass that changed something, `passes_dump/<function>/NN_<pass>.py`.
+    Writes `ptoas/<function>.pto` and, per pass that changed something, `passes_dump/<function>/NN_<pass>.py`; a second
+    kernel of one name is `<function>#2`.
     `emit_source_loc` None follows the environment: `PYPTO_EMIT_PTO_LOC=0` leaves locations out.
     Raises what `compile_function` raises, and InputError if the program has no kernel.
     """
+    program = _as_ir(program)
+    root = Path(output_dir) if output_dir is not None else Path("build_output") / program.name
+    _write([program], root, backend_type, memory_planner, emit_source_loc)
+    return root
+
+
+def _write(
+    programs: Sequence[Program], root: Path, backend_type: BackendType, memory_planner: MemoryPlanner,
+    emit_source_loc: bool | None,
+) -> None:
+    """Compile the kernels of the programs into one directory."""
     if emit_source_loc is None:
         emit_source_loc = os.environ.get("PYPTO_EMIT_PTO_LOC", "1") != "0"
-    program = _as_ir(program)
-    functions = kernels_of(program)
-    if not functions:
-        where = Location(program.span.file, program.span.line)
-        raise InputError(f"program {program.name} has no kernel to compile", where)
-    root = Path(output_dir) if output_dir is not None else Path("build_output") / program.name
+    for program in programs:
+        if not kernels_of(program):
+            where = Location(program.span.file, program.span.line)
+            raise InputError(f"program {program.name} has no kernel to compile", where)
+    functions = [f for program in programs for f in kernels_of(program)]
     chip = target(backend_type.value)
-    for function in functions:
-        dump = _PassDump(root / "passes_dump" / function.name)
+    for function, label in zip(functions, labels(f.name for f in functions), strict=True):
+        dump = _PassDump(root / "passes_dump" / label)
         artifact = compile_function(function, chip, memory_planner, emit_source_loc, dump)
-        path = root / "ptoas" / f"{function.name}.pto"
+        path = root / "ptoas" / f"{label}.pto"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(artifact.text, encoding="utf-8")
-    return root
 
 
 class PTOCodegen:
@@ -163,12 +174,12 @@ def compile_file(
     emit_source_loc: bool | None,
 ) -> None:
     """Compile every program of a kernel file into one directory. Raises what loading it and `compile` raise."""
-    inputs.read(str(kernel))
+    if inputs.read(str(kernel)).suffix == inputs.PTO:
+        raise InputError(f"{kernel} is compiled already: compile takes a kernel .py")
     programs = language.load_file(Path(kernel)).programs
     if not programs:
         raise InputError("no kernel in this file", Location(str(kernel)))
-    for program in programs:
-        compile(program, OptimizationStrategy.Default, backend_type, memory_planner, output_dir, emit_source_loc)
+    _write(programs, Path(output_dir), backend_type, memory_planner, emit_source_loc)
 
 
 class _PassDump:

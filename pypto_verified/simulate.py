@@ -19,6 +19,7 @@ from pypto_verified.errors import InputError, Location
 from pypto_verified.given import array, integer, number
 from pypto_verified.ir.stmt import Direction, Function
 from pypto_verified.ir.types import TensorType
+from pypto_verified.labels import labels
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Func, Op, Value
 from pypto_verified.pto.reader import read
@@ -117,7 +118,8 @@ def _kernel(request: Request, chip: Target) -> _Kernel:
         funcs = [f for unit in read(source.text, source.path).units() for f in unit.funcs if f.body is not None]
         return _Kernel(_chosen(request, {f.name: f for f in funcs}), {}, {}, {})
     loaded = language.load_file(Path(request.path))
-    functions = {f.name: f for program in loaded.programs for f in kernels_of(program)}
+    kernels = [f for program in loaded.programs for f in kernels_of(program)]
+    functions = dict(zip(labels(f.name for f in kernels), kernels, strict=True))
     function: Function = _chosen(request, functions)
     artifact = compile_function(function, chip)
     return _Kernel(

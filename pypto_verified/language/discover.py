@@ -86,7 +86,8 @@ def _try(
     ran = False
     for guess in [*shown[:GUESSES], chosen]:
         for instance in instances(factory.owner, module, calls):
-            recorder.certain = not (chosen or isinstance(instance, Stub) or _unknown(factory, guess))
+            mine = bool(chosen) or (bool(shown) and guess is chosen)
+            recorder.certain = not (mine or isinstance(instance, Stub) or _unknown(factory, guess))
             try:
                 _call(function, factory.node, instance, guess)
                 ran = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -308,6 +309,40 @@ def test_what_is_no_text_is_an_input_error(tmp_path: Path, raw: bytes, line: int
 def test_a_missing_file_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="can't read"):
         load_file(tmp_path / "none.py")
+
+
+FACTORY = """\
+import pypto.language as pl
+def make(n):
+    @pl.program
+    class P:
+{}    return P
+"""
+
+
+def sizes(text: str) -> list[int]:
+    """The rows of `a` in each program of a file, in order."""
+    functions = [only_function(replace(loaded, programs=(p,))) for loaded in [load_source(text, "k.py")]
+                 for p in loaded.programs]
+    types = [f.params[0].var.type for f in functions]
+    assert all(isinstance(t, TensorType) for t in types)
+    return [rows for t in types if isinstance(t, TensorType) and isinstance(rows := t.shape[0], int)]
+
+
+@pytest.mark.parametrize(("calls", "expected"), [
+    ("A = make(32)\nB = make(16)\n", [32, 16]),
+    ("A = make(16)\nB = make(32)\nC = make(16)\n", [16, 32]),
+    ("def test_a():\n    run(make(8))\n    run(make(n=24))\n", [8, 24]),
+    ("A = make(8)\ndef test_a():\n    run(make(24))\n", [8, 24]),
+])
+def test_each_program_that_a_factory_makes_is_one_of_the_file(calls: str, expected: list[int]) -> None:
+    indented = "".join(f"    {line}\n" for line in KERNEL.splitlines()).replace("N", "n")
+    assert sizes(FACTORY.format(indented) + calls) == expected
+
+
+def test_a_default_is_no_call_beside_those_that_the_file_makes() -> None:
+    indented = "".join(f"    {line}\n" for line in KERNEL.splitlines()).replace("N", "n")
+    assert sizes(FACTORY.replace("make(n)", "make(n=64)").format(indented) + "A = make(32)\n") == [32]
 
 
 def test_loading_is_fast() -> None:
