@@ -7,6 +7,7 @@ from typing import Any
 
 from verifiers import (
     bound,
+    bound_scalar,
     box,
     dtype,
     dtype_ops,
@@ -29,7 +30,7 @@ AnyRule = Rule[Any]
 """A rule over some site class; rules of different classes stand in one table."""
 
 RULES: tuple[AnyRule, ...] = (
-    *box.RULES, *view.RULES, *bound.RULES, *plan.RULES,
+    *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *plan.RULES,
     *valid.RULES, *layout.RULES, *dtype.RULES,
     *event.RULES, *pitch.RULES, *split.RULES,
     *extents.RULES, *layout_ops.RULES, *stride.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES,

@@ -12,7 +12,9 @@ from pypto_verified.simulator.run import MAX_STEPS, Outcome
 from pypto_verified.targets import Target
 
 OBSERVED_AS: dict[str, tuple[str, ...]] = {
-    "BOUND-": ("global bounds",), "VIEW-": ("local bounds",), "BOX-": ("local bounds",), "INIT-": ("uninitialised",),
+    "BOUND-ELEMENT": ("local bounds",), "BOUND-": ("global bounds",),
+    "VIEW-": ("local bounds",), "BOX-": ("local bounds",),
+    "INIT-": ("uninitialised",),
     "PITCH-": ("uninitialised", "local bounds"), "PLAN-CAPACITY": ("capacity", "local bounds"),
     "PLAN-ALIGN": ("alignment",), "PLAN-INPLACE": ("uninitialised",),
     "VALID-": ("shape", "local bounds", "global bounds", "uninitialised", "invalid read"),

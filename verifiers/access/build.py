@@ -67,6 +67,7 @@ class _Builder:
                 self.producers[r] = op
         self.arguments.enter(self.func, self.producers, self._gap)
         self.program.body = self._block(self.func.body, TRUE)
+        self.program.views = list(self.handles.views.values())
         return self.program
 
     def _gap(self, op: Op, text: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pypto_verified.errors import NotModelled
 from pypto_verified.index import TRUE, Expr, as_expr, const
@@ -10,17 +10,9 @@ from pypto_verified.index.cond import as_cond
 from pypto_verified.layouts import BLayout, SLayout, Space, TensorLayout
 from pypto_verified.pto.module import EnumAttr, Op, Value
 from pypto_verified.pto.types import MultiTileBufType, PtrType, TensorViewType, TileBufType
-from verifiers.access.program import Operand, Root, Scalar, TensorView, TileUse, Window
+from verifiers.access.program import Operand, Pointer, Root, Scalar, TensorView, TileUse, Window
 from verifiers.access.symbols import SymbolKind, Symbols, user_name
 from verifiers.access.tiles import inner_box, rect_of
-
-
-@dataclass(frozen=True, slots=True)
-class Pointer:
-    """A pointer argument, `offset` elements on."""
-
-    base: str
-    offset: Expr
 
 
 class Handles:
@@ -37,7 +29,7 @@ class Handles:
 
     def operand(self, value: Value) -> Operand:
         """What a value stands for, None for a float or for what is not resolved."""
-        for table in (self.tiles, self.windows, self.views):
+        for table in (self.tiles, self.windows, self.views, self.pointers):
             found = table.get(value)
             if found is not None:
                 return found

@@ -70,6 +70,14 @@ class TileUse:
             self.how in ("reshape", "bitcast") and self.parent is not None and self.parent.whole)
 
 
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A pointer argument, `offset` elements on."""
+
+    base: str
+    offset: Expr
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TensorView:
     """A tensor in global memory: `base` is the pointer argument's name, `offset` elements behind it."""
@@ -101,7 +109,7 @@ class Window:
 Scalar: TypeAlias = Union[Expr, Cond, None]
 """A scalar operand's value; None when the index language has no word for it (floats, loaded floats)."""
 
-Operand: TypeAlias = Union[TileUse, Window, TensorView, Expr, Cond, None]
+Operand: TypeAlias = Union[TileUse, Window, TensorView, Pointer, Expr, Cond, None]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,7 +214,7 @@ class Reserved:
 @dataclass(slots=True, eq=False)
 class AccessProgram:
     """A function as rules see it. `steps` are all steps in program order; `defined` all tile handles; `gaps` what could
-    not be expressed, as (op, text)."""
+    not be expressed, as (op, text); `views` all tensor views."""
 
     func: Func
     file: str
@@ -217,6 +225,7 @@ class AccessProgram:
     windows: list[tuple[Window, Cond]]
     reserved: list[Reserved]
     gaps: list[tuple[Op, str]]
+    views: list[TensorView] = field(default_factory=list)
 
     def location(self, op: Op) -> Location:
         """The user's line of `op`, or its line in the `.pto` text."""
