@@ -73,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     from pypto_verified import fuzz_command
 
     fuzz_command.fuzz_arguments(commands.add_parser("fuzz", help="compare both meanings on random kernels"))
+    fuzz_command.audit_arguments(commands.add_parser("audit", help="switch planted faults on: who notices them?"))
     rules = commands.add_parser("rules", help="list the rules, or explain one")
     rules.add_argument("id", nargs="?", metavar="ID")
     _prove_arguments(commands.add_parser("prove", help="prove the theorems behind the rules"))
@@ -256,6 +257,12 @@ def _fuzz(options: argparse.Namespace) -> int:
     return run_fuzz(options)
 
 
+def _audit(options: argparse.Namespace) -> int:
+    from pypto_verified.fuzz_command import run_audit
+
+    return run_audit(options)
+
+
 def _refuse(message: str) -> int:
     print(f"pypto-verify: {message}", file=sys.stderr)
     return USAGE_ERROR
@@ -263,5 +270,5 @@ def _refuse(message: str) -> int:
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "check": _check, "compile": _compile, "rules": _rules, "prove": _prove, "map": _map, "diff": _diff,
-    "simulate": _simulate, "fuzz": _fuzz,
+    "simulate": _simulate, "fuzz": _fuzz, "audit": _audit,
 }

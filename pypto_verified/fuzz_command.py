@@ -1,4 +1,4 @@
-"""The command `fuzz`: arguments and exit code. The campaign is imported when it starts."""
+"""The commands `fuzz` and `audit`: arguments and exit codes. The campaign is imported when it starts."""
 
 from __future__ import annotations
 
@@ -26,6 +26,15 @@ def fuzz_arguments(parser: argparse.ArgumentParser) -> None:
     add("--fault", default="", metavar="NAME", help="switch a planted fault on; 'list' names them")
     add("--replay", metavar="DIR", help="examine the find in this folder again")
     add("--excluded", action="store_true", help="print what no generated kernel has, and why")
+
+
+def audit_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.epilog = "exit code: 0 if every planted fault is noticed, and none by a crash, else 1"
+    add = parser.add_argument
+    add("--examples", type=_positive, metavar="N", help="kernels to try for each fault (default: 2000)")
+    add("--seed", type=int, default=0, metavar="S", help="seed of the kernels (default: 0)")
+    add("-j", "--jobs", type=_positive, default=1, metavar="N", help="worker processes (default: 1)")
+    add("--format", choices=("text", "json"), default="text", help="form of the table (default: text)")
 
 
 def _positive(text: str) -> int:
@@ -75,6 +84,16 @@ def run_fuzz(options: argparse.Namespace) -> int:
         return _refuse(str(error))
     except OSError as error:
         return _refuse(f"can't write to {options.corpus}: {error.strerror or error}")
+
+
+def run_audit(options: argparse.Namespace) -> int:
+    """Switch every planted fault on alone and tell who notices it."""
+    from pypto_verified.fuzz import audit
+    from pypto_verified.fuzz.command import pool
+
+    examples = options.examples if options.examples is not None else audit.EXAMPLES
+    with pool(options.jobs) as executor:
+        return audit.audit(executor, options.seed, examples, sys.stdout, options.format == "json")
 
 
 def _refuse(message: str) -> int:

@@ -112,6 +112,17 @@ def _whole_window(right: object) -> object:
     return read_window
 
 
+def _without_accumulator(right: object) -> object:
+    """`acc + a @ b` as `a @ b`."""
+    from pypto_verified.interpreter.meaning import MEANINGS, Site
+
+    def product(site: Site) -> object:
+        plain = Site(site.args[1:], site.call, site.block, site.lane, site.loose)
+        return MEANINGS["tile.matmul"](plain)
+
+    return product
+
+
 def _left(right: object) -> object:
     return lambda a, b: a
 
@@ -147,6 +158,20 @@ _add(
           _entry(_SIMULATOR, "MEANINGS", "pto.tcolmin")),
     Fault("row-max-is-min", _INTERPRETER, "MEANINGS[tile.row_max]", "the interpreter takes the least of a row",
           _entry(_INTERPRETER, "MEANINGS", "tile.row_min")),
+    Fault("mul-is-add", f"{_CODEGEN}.emit_dps", "ROWS[tile.muls]", "a product with a scalar is emitted as a sum",
+          _entry(f"{_CODEGEN}.emit_dps", "ROWS", "tile.adds")),
+    Fault("row-sum-is-max", f"{_CODEGEN}.emit_dps", "ROWS[tile.row_sum]", "a row sum is emitted as a row maximum",
+          _entry(f"{_CODEGEN}.emit_dps", "ROWS", "tile.row_max")),
+    Fault("equal-is-less", f"{_CODEGEN}.expr", "_COMPARE[EQ]", "== is emitted as <",
+          _entry(f"{_CODEGEN}.expr", "_COMPARE", "LT")),
+    Fault("fold-minus", f"{_PASSES}.fold", "_ARITHMETIC[MUL]", "constant products fold as sums",
+          _entry(f"{_PASSES}.fold", "_ARITHMETIC", "ADD")),
+    Fault("absolute-is-negative", _SIMULATOR, "MEANINGS[pto.tabs]", "the machine negates instead of taking the "
+          "absolute value", _entry(_SIMULATOR, "MEANINGS", "pto.tneg")),
+    Fault("minimum-is-maximum", _INTERPRETER, "MEANINGS[tile.minimum]", "the interpreter takes the greater",
+          _entry(_INTERPRETER, "MEANINGS", "tile.maximum")),
+    Fault("product-forgets", _INTERPRETER, "MEANINGS[tile.matmul_acc]", "a product onto an accumulator is one without",
+          _without_accumulator),
     Fault("reciprocal-in-place", "pypto_verified.ops.registry", "OPS[tile.recip]",
           "a reciprocal is declared safe in place", _may_share, shared=True),
     Fault("window-all-valid", "pypto_verified.ops.views", "read_window",

@@ -1,0 +1,45 @@
+"""The audit tells of each planted fault who notices it."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+
+from pypto_verified.cli import main
+from pypto_verified.fuzz import audit
+from pypto_verified.fuzz.audit import Row, audited
+from pypto_verified.fuzz.faults import FAULTS
+from tests.fuzz.inline import Inline
+
+
+def test_a_fault_is_killed_by_an_oracle_after_a_number_of_kernels() -> None:
+    row = audited("sub-is-add", seed=1, examples=100)
+    assert (row.id, row.where, row.shared) == ("sub-is-add", "codegen/emit_dps:ROWS[tile.sub]", False)
+    assert (row.killed_by, row.shrunk_statements) == ("meaning", 4)
+    assert 0 < row.after <= 100
+
+
+def test_a_survivor_is_told_and_fails_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "audited", lambda name, seed, examples: Row(name, "x", False, "", examples, 0))
+    out = io.StringIO()
+    assert audit.audit(Inline(), 0, 10, out, as_json=False) == 1
+    assert out.getvalue().count("survives 10 kernels") == len(FAULTS)
+
+
+def test_a_fault_that_only_crashes_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audit, "audited", lambda name, seed, examples: Row(name, "x", False, "crash", 1, 1))
+    assert audit.audit(Inline(), 0, 10, io.StringIO(), as_json=True) == 1
+
+
+def test_some_faults_sit_in_what_both_meanings_share() -> None:
+    assert sum(f.shared for f in FAULTS.values()) >= 4
+
+
+@pytest.mark.nightly
+def test_every_fault_is_caught(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["audit", "--format", "json", "-j", "2", "--seed", "1"]) == 0
+    rows = json.loads(capsys.readouterr().out)["faults"]
+    assert {row["id"] for row in rows} == set(FAULTS)
+    assert all(row["killed_by"] and 0 < row["after"] <= audit.EXAMPLES for row in rows)
