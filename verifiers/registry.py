@@ -14,6 +14,7 @@ from verifiers import (
     event,
     extents,
     init,
+    kind,
     layout,
     layout_ops,
     pitch,
@@ -32,7 +33,7 @@ AnyRule = Rule[Any]
 RULES: tuple[AnyRule, ...] = (
     *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *plan.RULES,
     *valid.RULES, *layout.RULES, *dtype.RULES,
-    *event.RULES, *pitch.RULES, *split.RULES,
+    *event.RULES, *kind.RULES, *pitch.RULES, *split.RULES,
     *extents.RULES, *layout_ops.RULES, *stride.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES,
 )
 

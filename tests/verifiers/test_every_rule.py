@@ -9,7 +9,15 @@ import pytest
 from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
 from pypto_verified.targets import target
-from tests.verifiers import examples, examples_event, examples_ops, examples_pitch, examples_scalar, examples_split
+from tests.verifiers import (
+    examples,
+    examples_event,
+    examples_kind,
+    examples_ops,
+    examples_pitch,
+    examples_scalar,
+    examples_split,
+)
 from tests.verifiers.kernels import check, finding, obligations, verdicts
 from verifiers import Options, registry, verify
 from verifiers.registry import RULES, AnyRule, family
@@ -17,7 +25,7 @@ from verifiers.registry import RULES, AnyRule, family
 IDS = [r.id for r in RULES]
 PAIRS = (
     examples.PAIRS | examples_ops.PAIRS | examples_event.PAIRS | examples_pitch.PAIRS | examples_split.PAIRS
-    | examples_scalar.PAIRS)
+    | examples_scalar.PAIRS | examples_kind.PAIRS)
 
 
 def test_each_rule_has_an_example_and_each_example_a_rule() -> None:
