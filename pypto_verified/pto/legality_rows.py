@@ -16,9 +16,11 @@ from pypto_verified.pto.legality_mx import ROWS as _MX
 from pypto_verified.pto.legality_scratch import ROWS as _SCRATCH
 from pypto_verified.pto.legality_shuffle import ROWS as _SHUFFLE
 from pypto_verified.pto.legality_temps import ROWS as _TEMPS
+from pypto_verified.pto.legality_wise import ROWS as _WISE
 
 RULES: tuple[Legal, ...] = (
     *_ALLOC, *_MOVE, *_COMPUTE, *_MX, *_SCRATCH, *_TEMPS, *_SHUFFLE, *_FIFO, *_FIXPIPE, *_GLOBAL, *_MISC,
+    *_WISE,
 )
 
 

@@ -7,7 +7,8 @@ from .cases_compute import COMPUTE_CASES
 from .cases_global import GLOBAL_CASES
 from .cases_pipes import PIPE_CASES
 from .cases_transfer import TRANSFER_CASES
+from .cases_wise import WISE_CASES
 
-CASES: tuple[Case, ...] = TRANSFER_CASES + COMPUTE_CASES + PIPE_CASES + GLOBAL_CASES
+CASES: tuple[Case, ...] = TRANSFER_CASES + COMPUTE_CASES + PIPE_CASES + GLOBAL_CASES + WISE_CASES
 
 __all__ = ["CASES", "Case"]
