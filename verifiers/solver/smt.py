@@ -29,9 +29,18 @@ class Encoding:
     digits: list[z3.ArithRef] = field(default_factory=list)
     sides: list[z3.BoolRef] = field(default_factory=list)
     _atoms: dict[int, z3.ArithRef] = field(default_factory=dict)
+    _conds: dict[int, z3.BoolRef] = field(default_factory=dict)
     _digit_pairs: dict[tuple[int, int], tuple[z3.ArithRef, z3.ArithRef]] = field(default_factory=dict)
 
     def cond(self, c: Cond) -> z3.BoolRef:
+        """The term of a condition; parts that occur more than once are made once."""
+        found = self._conds.get(c.uid)
+        if found is None:
+            found = self._condition(c)
+            self._conds[c.uid] = found
+        return found
+
+    def _condition(self, c: Cond) -> z3.BoolRef:
         if c.kind in ("true", "false"):
             return z3.BoolVal(c.kind == "true")
         if c.kind == "var":

@@ -1,0 +1,143 @@
+"""EVENT against plain execution: random protocols of two flags, run for every trip count up to twelve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from operator import eq, ge, lt, ne
+from random import Random
+
+import pytest
+
+from pypto_verified.report.model import FunctionResult, Verdict
+from tests.verifiers.examples_event import computed, flag, flags
+from tests.verifiers.kernels import check, verdicts
+
+RUNS = range(13)
+
+
+@dataclass(frozen=True)
+class Use:
+    """A set or a wait of flag `id`, or, where that is None, of flag i % 2 of the innermost loop."""
+
+    what: str
+    id: int | None
+
+
+@dataclass(frozen=True)
+class If:
+    """`body` where the innermost counter, or the trip count outside of loops, relates to a number, or to the last
+    iteration if `number` is None."""
+
+    relation: str
+    number: int | None
+    body: tuple[Node, ...]
+
+
+@dataclass(frozen=True)
+class For:
+    """`body` as often as the trip count, or `trips` times."""
+
+    trips: int | None
+    body: tuple[Node, ...]
+
+
+Node = Use | If | For
+
+_RELATIONS: dict[str, Callable[[int, int], bool]] = {"slt": lt, "sge": ge, "eq": eq, "ne": ne}
+
+
+def _protocol(random: Random, depth: int, in_loop: bool) -> tuple[Node, ...]:
+    found: list[Node] = []
+    for _ in range(random.randint(1, 3)):
+        kind = random.random()
+        if depth and kind < 0.35:
+            found.append(For(random.choice((None, None, 3)), _protocol(random, depth - 1, True)))
+        elif depth and kind < 0.6:
+            number = random.choice((None, 0, 1, 2)) if in_loop else random.randint(0, 3)
+            found.append(If(random.choice(sorted(_RELATIONS)), number, _protocol(random, depth - 1, in_loop)))
+        else:
+            ids = (0, 0, 1, None) if in_loop else (0, 0, 1)
+            id = random.choice(ids)
+            # Mostly a pair, so that some protocols are right.
+            first = random.choice(("set", "wait"))
+            found.append(Use(first, id))
+            if random.random() < 0.6:
+                found.append(Use("wait" if first == "set" else "set", id))
+    return tuple(found)
+
+
+def _text(nodes: tuple[Node, ...], counter: str, trips: str, names: Iterator[int]) -> Iterator[str]:
+    for node in nodes:
+        n = next(names)
+        if isinstance(node, Use):
+            if node.id is None:
+                yield f"%id{n} = arith.remsi %{counter}, %c2 : index"
+                yield computed(node.what, f"id{n}")
+            else:
+                yield flag(node.what, node.id)
+        elif isinstance(node, If):
+            if node.number is None:
+                yield f"%last{n} = arith.subi %{trips}, %c1 : index"
+            bound = f"last{n}" if node.number is None else f"c{node.number}"
+            yield f"%if{n} = arith.cmpi {node.relation}, %{counter}, %{bound} : index"
+            yield f"scf.if %if{n} {{"
+            yield from _text(node.body, counter, trips, names)
+            yield "}"
+        else:
+            upper = "M" if node.trips is None else f"c{node.trips}"
+            yield f"scf.for %i{n} = %c0 to %{upper} step %c1 {{"
+            yield from _text(node.body, f"i{n}", upper, names)
+            yield "}"
+
+
+def _fails(nodes: tuple[Node, ...], trips: int) -> bool:
+    """Whether a run with that trip count sets a set flag, waits for a free one, or leaves one set."""
+    held = {0: False, 1: False}
+    wrong = False
+
+    def run(body: tuple[Node, ...], counter: int, upper: int) -> None:
+        nonlocal wrong
+        for node in body:
+            if isinstance(node, Use):
+                id = counter % 2 if node.id is None else node.id
+                wrong = wrong or held[id] is (node.what == "set")
+                held[id] = node.what == "set"
+            elif isinstance(node, If):
+                if _RELATIONS[node.relation](counter, upper - 1 if node.number is None else node.number):
+                    run(node.body, counter, upper)
+            else:
+                count = trips if node.trips is None else node.trips
+                for i in range(count):
+                    run(node.body, i, count)
+
+    run(nodes, trips, trips)
+    return wrong or any(held.values())
+
+
+def _checked(nodes: tuple[Node, ...]) -> FunctionResult:
+    return check(flags(*_text(nodes, "M", "M", iter(range(10_000)))), families="EVENT", assume=("M >= 0",))
+
+
+def _agree(seed: int) -> str:
+    """The verdict, after a comparison with all runs."""
+    nodes = _protocol(Random(seed), 3, False)
+    result = _checked(nodes)
+    found = set().union(*(verdicts(result, rule) for rule in ("EVENT-SET", "EVENT-WAIT", "EVENT-EXIT")))
+    failing = [m for m in RUNS if _fails(nodes, m)]
+    if found <= {Verdict.PROVED}:
+        assert not failing, f"seed {seed}: proved, fails at {failing}"
+    if Verdict.REFUTED in found:
+        named = [dict(f.witness).get("M") for f in result.findings if f.verdict is Verdict.REFUTED]
+        assert failing, f"seed {seed}: refuted at {named}, never fails"
+        # What follows a failure is judged as if it had not happened; some refutation is of the first failure.
+        assert any(m is None or m in failing or m not in RUNS for m in named), f"seed {seed}: {named}, {failing}"
+    return "refuted" if Verdict.REFUTED in found else "proved" if found <= {Verdict.PROVED} else "unknown"
+
+
+@pytest.mark.parametrize("start", [0, 25])
+@pytest.mark.requirement("VF-01")
+def test_verdicts_agree_with_runs(start: int) -> None:
+    outcomes = [_agree(seed) for seed in range(start, start + 25)]
+    assert outcomes.count("unknown") <= 2
+    assert {"proved", "refuted"} <= set(outcomes)
