@@ -88,6 +88,7 @@ def test_time_ends_a_campaign() -> None:
     assert result.seconds < 20
 
 
+@pytest.mark.requirement("VF-04")
 def test_a_find_is_a_folder_that_fails_until_the_fault_is_gone(tmp_path: Path) -> None:
     result = run(Inline, 1, FAULTY)
     found = next(f for f in result.found.values() if "tile.sub" in f.cause)
