@@ -19,8 +19,7 @@ from pypto_verified.pto.legality_temps import ROWS as _TEMPS
 from pypto_verified.pto.legality_wise import ROWS as _WISE
 
 RULES: tuple[Legal, ...] = (
-    *_ALLOC, *_MOVE, *_COMPUTE, *_MX, *_SCRATCH, *_TEMPS, *_SHUFFLE, *_FIFO, *_FIXPIPE, *_GLOBAL, *_MISC,
-    *_WISE,
+    *_ALLOC, *_MOVE, *_COMPUTE, *_WISE, *_MX, *_SCRATCH, *_TEMPS, *_SHUFFLE, *_FIFO, *_FIXPIPE, *_GLOBAL, *_MISC,
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .case_builders import DN, A, Case, binary, dps, raw, unary
+from .case_builders import DN, A, Case, alike, binary, dps, raw, unary
 
 _INDEX = "vec, 8x16xi32"
 
@@ -40,8 +40,8 @@ WISE_CASES: tuple[Case, ...] = (
     unary("UNARY-SPACE", a="[[vec|mat]], 8x16xf32", op="tabs"),
     unary("UNARY-TYPES", "vec, 8x16x[[f32|i32]]", "vec, 8x16x[[f32|i32]]", op="tabs"),
     binary("REM-OPERANDS", b="vec, 8x16xf32, valid=[[8|4]]x16", op="trem"),
-    binary("REM-TYPES", *["vec, 8x16x[[f32|f16]]"] * 3, op="trem"),
-    binary("PRELU-TYPES", *["vec, 8x16x[[f32|i32]]"] * 3, op="tprelu"),
+    alike("REM-TYPES", "vec, 8x16x[[f32|f16]]", "trem"),
+    alike("PRELU-TYPES", "vec, 8x16x[[f32|i32]]", "tprelu"),
     dps("FMODS-OPERANDS", "tfmods", [A, "f32"], ["vec, 8x16xf32, valid=[[8|4]]x16"]),
     shift("SHIFTS-DTYPE", "vec, 8x16x[[i32|i16]]"),
     shift("SHIFTS-SIGN", amount="[[1|-1]]"),
