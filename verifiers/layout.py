@@ -86,6 +86,41 @@ LAYOUT_CUBE: Rule[TileSite] = Rule(
 )
 
 
+_ALL_PRODUCTS: dict[str, tuple[str, ...]] = {
+    **{f"pto.{n}{k}": ("lhs", "rhs", "acc_in", "a", "b", "dst")
+       for n in ("tmatmul", "tgemv") for k in ("", ".acc", ".bias", ".mx", ".mx.acc", ".mx.bias")},
+}
+_BOX_BYTES = {Space.MAT: 512, Space.LEFT: 512, Space.RIGHT: 512, Space.ACC: 1024}
+"""Bytes of one fractal box in the memories of the cube. Scales of microscaled products, which have boxes of 32 bytes in
+L1, do not go to left or right."""
+_L0 = (Space.LEFT, Space.RIGHT)
+
+
+def _boxes(context: Context) -> Iterator[TileSite]:
+    """Operands of products, and both ends of what carries boxes from L1 to them."""
+    yield from (t for t in _operand_sites(context, _ALL_PRODUCTS) if t.space in _BOX_BYTES)
+    for site in op_sites(context):
+        ends = (*site.step.tiles("src"), *site.step.tiles("dst"))
+        if site.op.name in ("pto.tmov", "pto.textract") and ends and ends[-1].type.loc in _L0:
+            for tile in ends:
+                if tile.type.boxed and tile.type.loc in _BOX_BYTES:
+                    yield TileSite(context, site.op, site.path, f"{site.label} {tile.name}", tile)
+
+
+LAYOUT_FRACTAL: Rule[TileSite] = Rule(
+    id="LAYOUT-FRACTAL", kind=SAFETY, observable=False, requires=("VF-01",),
+    source="PTO-ISA tile storage: fractal boxes of L0A, L0B and L1 512 bytes, of L0C 1024; PTOAS checks none",
+    claim="what the cube multiplies, sums up or is fed with lies in boxes of the size that it reads and writes",
+    sites=_boxes, applies=always,
+    goal=lambda t: t.fractal == _BOX_BYTES[t.space],
+    explain=lambda t, w: (
+        f"operand {t.name} of {t.op.name.removeprefix('pto.')} in {t.space.value} has fractal {t.fractal}; the cube "
+        f"has boxes of {_BOX_BYTES[t.space]} bytes there"),
+    help=lambda t: f"declare tile {t.name} with fractal={_BOX_BYTES[t.space]}",
+    mutant=lambda t: t.fractal in (512, 1024),
+)
+
+
 def _moves(context: Context) -> Iterator[OpSite]:
     return (s for s in op_sites(context) if s.op.name == "pto.tmov" and s.step.tiles("src") and s.step.tiles("dst"))
 
@@ -114,4 +149,4 @@ LAYOUT_MOVE: Rule[OpSite] = Rule(
     mutant=lambda s: any_of((_ends(s)[0].loc is _ends(s)[1].loc, _elsewhere(s))),
 )
 
-RULES = (LAYOUT_LANES, LAYOUT_CUBE, LAYOUT_MOVE)
+RULES = (LAYOUT_LANES, LAYOUT_CUBE, LAYOUT_FRACTAL, LAYOUT_MOVE)

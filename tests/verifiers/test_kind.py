@@ -1,32 +1,24 @@
-"""A function runs on a core that has the pipes and the memories of its ops."""
+"""A function runs on a core that has the pipes and the memories of its ops, and boxes of the size that it reads."""
 
 from __future__ import annotations
 
 import pytest
 
 from pypto_verified.report.model import Verdict
-from tests.verifiers.examples_kind import computed, loaded
+from tests.verifiers.examples_kind import computed, loaded, product
 from tests.verifiers.kernels import alloc, check, fill, finding, kernel, obligations, tile, verdicts
 
-LEFT = tile(32, 64, "f16", "left", "row_major", "row_major")
-RIGHT = tile(64, 32, "f16", "right", "row_major", "col_major")
-ACC = tile(32, 32, "f32", "acc", "col_major", "row_major", 1024)
 MAT = tile(32, 64, "f32", "mat", "col_major", "row_major")
-
-
-def _product(kind: str) -> str:
-    return kernel("\n".join((
-        alloc("l", LEFT), alloc("r", RIGHT, 0, "c64", "c32"), alloc("o", ACC, 0, "c32", "c32"),
-        f"pto.tmatmul ins(%l, %r : {LEFT}, {RIGHT}) outs(%o : {ACC})")), kind=kind)
 
 
 def _filled(type_: str, kind: str) -> str:
     return kernel("\n".join((alloc("t", type_), fill("t", type_))), kind=kind)
 
 
-@pytest.mark.parametrize(("kind", "verdict"), [("cube", Verdict.PROVED), ("vector", Verdict.REFUTED)])
-def test_a_vector_core_multiplies_no_matrices(kind: str, verdict: Verdict) -> None:
-    assert verdicts(check(_product(kind), families="KIND"), "KIND-PIPE") == {verdict}
+def test_a_vector_core_multiplies_no_matrices() -> None:
+    assert verdicts(check(product(), families="KIND"), "KIND-PIPE") == {Verdict.PROVED}
+    flipped = product().replace("kernel_kind<cube>", "kernel_kind<vector>")
+    assert verdicts(check(flipped, families="KIND"), "KIND-PIPE") == {Verdict.REFUTED}
 
 
 def test_the_pipe_and_the_kind_to_change_are_named() -> None:
@@ -55,3 +47,16 @@ def test_a_function_without_a_kind_is_not_judged_but_its_sections_are() -> None:
     start, end = free.index("    %x ="), free.index("    return")
     section = free[:start] + "    pto.section.cube {\n" + free[start:end] + "    }\n" + free[end:]
     assert Verdict.REFUTED in verdicts(check(section, families="KIND"), "KIND-PIPE")
+
+
+@pytest.mark.parametrize(("text", "named"), [
+    (product(acc=512), "operand o of tmatmul in acc has fractal 512"),
+    (product(acc=32), "operand o of tmatmul in acc has fractal 32"),
+    (product(left=1024), "operand l of tmov in left has fractal 1024"),
+    (product(right=32), "operand r of tmatmul in right has fractal 32"),
+    (product(mat=1024), "operand m of tmov in mat has fractal 1024"),
+])
+def test_boxes_of_another_size_are_named(text: str, named: str) -> None:
+    messages = [f.message for f in check(text, families="LAYOUT").findings if f.rule == "LAYOUT-FRACTAL"]
+    assert any(m.startswith(named) for m in messages)
+    assert verdicts(check(product(), families="LAYOUT"), "LAYOUT-FRACTAL") == {Verdict.PROVED}
