@@ -17,15 +17,17 @@ def replayed(
     result: FunctionResult, module: Module, target: Target, seed: int, names: Mapping[str, str]
 ) -> FunctionResult:
     """The result with `replay` filled in for each refutation that a run can show, and one ERROR more for each that ran
-    and did not show it. `names`: what the user calls an argument of the text."""
+    and did not show it though no data could hide it. `names`: what the user calls an argument of the text."""
     if all(f.verdict is not Verdict.REFUTED for f in result.findings):
         return result
+    from pypto_verified.simulator.confirm import UNCHANGED
+
     func = next(f for f in module.funcs if f.name == result.name)
     findings: list[Finding] = []
     for finding in result.findings:
         shown = _replay(finding, func, target, seed, names) if finding.verdict is Verdict.REFUTED else ""
         findings.append(replace(finding, replay=shown))
-        if shown.startswith("not observed"):
+        if shown.startswith("not observed") and shown != UNCHANGED:
             findings.append(_fault(finding, shown))
     return FunctionResult(result.name, result.obligations, findings)
 

@@ -26,6 +26,8 @@ COMPARED_WITH_OWN_STORAGE = ("PLAN-OVERLAP", "PLAN-RESERVE", "PLAN-INPLACE")
 """Rules whose failure shows as a result that changes when allocations do not share bytes."""
 COMPARED_WITH_DECLARED = ("LAYOUT-", "PITCH-", "DTYPE-", "BOX-")
 """Rules whose failure shows as a result that differs from what the types say."""
+UNCHANGED = "not observed: the bytes held the same values in this run"
+"""What is said of a run whose result is right by its data: equal bytes were written over one another."""
 
 _STORES = frozenset({"pto.tstore", "pto.store_scalar", "pto.mscatter"})
 """Ops whose results a run can be asked for; what is pushed to another core is gone."""
@@ -38,8 +40,8 @@ def confirm(
     """Replay a refutation of `rule` and say in one line what was seen.
 
     "confirmed: ..."; "not observed: ..."; or "not run: ..." when something that is not modelled, another fault or the
-    step limit ended the run first. `line`: where the rule was refuted (the user's line, or the `.pto` line), 0 if
-    unknown.
+    step limit ended the run first. UNCHANGED where tiles share bytes and this run's data hides it. `line`: where the
+    rule was refuted (the user's line, or the `.pto` line), 0 if unknown.
     """
     found: Difference | None = None
     if rule.startswith(COMPARED_WITH_OWN_STORAGE):
@@ -49,9 +51,10 @@ def confirm(
     if found is not None:
         return f"confirmed: wrong result: {found}"
     seen = judged(rule, replay(func, witness, target, seed, max_steps=max_steps), line)
-    if seen.startswith("not observed") and rule.startswith(COMPARED_WITH_DECLARED) and not _hands_out(func):
+    compared = (*COMPARED_WITH_OWN_STORAGE, *COMPARED_WITH_DECLARED)
+    if seen.startswith("not observed") and rule.startswith(compared) and not _hands_out(func):
         return "not run: nothing leaves the core in a run of this function alone"
-    return seen
+    return UNCHANGED if seen.startswith("not observed") and rule.startswith(COMPARED_WITH_OWN_STORAGE) else seen
 
 
 def _hands_out(func: Func) -> bool:

@@ -109,7 +109,7 @@ def _per_row(tile: Tile, dst: Tile) -> tuple[Array, Array | None] | None:
     """The operand with one value (or one 32-byte block) a row, broadcast over dst's columns; None if it is full."""
     if (tile.rows, tile.cols) == (dst.rows, dst.cols) and dst.cols > 1:
         return None
-    if (tile.type.blayout is BLayout.COL and tile.type.slayout is SLayout.NONE) or tile.cols == 1:
+    if tile.type.blayout is BLayout.COL and tile.type.slayout is SLayout.NONE:
         view = tile.reads(dst.rows, 1)
         return view.get(), view.bad()
     view = tile.reads(dst.rows, tile.block)

@@ -75,3 +75,68 @@ def test_replays_can_be_left_out() -> None:
     (function,) = check_file(str(BROKEN / "bound.py"), CheckOptions(timeout=0, simulate=False)).functions
     assert function.verdict is Verdict.REFUTED
     assert {f.replay for f in function.findings} == {""}
+
+
+TILE = "!pto.tile_buf<loc=vec, dtype=f32, rows=16, cols=64, v_row=16, v_col=64, blayout=row_major, slayout=none_box, \
+fractal=512, pad=0>"
+COLUMN = TILE.replace("cols=64, v_row=16, v_col=64", "cols=8, v_row=16, v_col=1")
+MODULE = f"""
+module attributes {{pto.target_arch = "a2a3"}} {{
+  func.func @k(%a: !pto.ptr<f32>, %out: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
+    %z = arith.constant 0 : i64
+    %p1 = arith.constant 4096 : i64
+    %p2 = arith.constant 8192 : i64
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c16 = arith.constant 16 : index
+    %c64 = arith.constant 64 : index
+    %av = pto.make_tensor_view %a, shape = [%c16, %c64], strides = [%c64, %c1] {{layout = #pto.layout<nd>}} \
+: !pto.tensor_view<?x?xf32>
+    %ov = pto.make_tensor_view %out, shape = [%c16, %c64], strides = [%c64, %c1] {{layout = #pto.layout<nd>}} \
+: !pto.tensor_view<?x?xf32>
+    %ap = pto.partition_view %av, offsets = [%c0, %c0], sizes = [%c16, %c64] : !pto.tensor_view<?x?xf32> \
+-> !pto.partition_tensor_view<16x64xf32>
+    %op = pto.partition_view %ov, offsets = [%c0, %c0], sizes = [%c16, %c64] : !pto.tensor_view<?x?xf32> \
+-> !pto.partition_tensor_view<16x64xf32>
+    %x = pto.alloc_tile addr = %z : {TILE}
+    %y = pto.alloc_tile addr = %AT : {TILE}
+    %col = pto.alloc_tile addr = %p2 : {COLUMN}
+    pto.tload ins(%ap : !pto.partition_tensor_view<16x64xf32>) outs(%x : {TILE})
+BODY
+    pto.tstore ins(%x : {TILE}) outs(%op : !pto.partition_tensor_view<16x64xf32>)
+    return
+  }}
+}}
+"""
+
+
+def checked(path: Path, at: str, *body: str) -> dict[str, Finding]:
+    """The findings on MODULE by rule; `at` is where %y lies."""
+    text = MODULE.replace("%AT", at).replace("BODY", "\n".join(f"    {line}" for line in body))
+    path.write_text(text, encoding="utf-8")
+    (function,) = check_file(str(path), CheckOptions(timeout=0)).functions
+    return {f.rule: f for f in function.findings}
+
+
+@pytest.mark.requirement("VF-03")
+def test_a_clobber_with_equal_data_stays_refuted_and_is_no_fault_of_the_tool(tmp_path: Path) -> None:
+    again = f"pto.tload ins(%ap : !pto.partition_tensor_view<16x64xf32>) outs(%y : {TILE})"
+    same = checked(tmp_path / "k.pto", "%z", again)
+    assert same.keys() == {"PLAN-OVERLAP"}
+    assert same["PLAN-OVERLAP"].verdict is Verdict.REFUTED
+    assert same["PLAN-OVERLAP"].replay == "not observed: the bytes held the same values in this run"
+
+
+@pytest.mark.requirement("VF-03")
+def test_a_clobber_with_other_data_is_confirmed(tmp_path: Path) -> None:
+    other = checked(tmp_path / "k.pto", "%z", f"pto.tadd ins(%x, %x : {TILE}, {TILE}) outs(%y : {TILE})")
+    assert other["PLAN-OVERLAP"].replay.startswith("confirmed: ")
+
+
+@pytest.mark.requirement("VF-03")
+def test_a_row_major_column_is_read_as_a_block_of_each_row(tmp_path: Path) -> None:
+    found = checked(
+        tmp_path / "k.pto", "%p1", "%one = arith.constant 1.0 : f32",
+        f"pto.texpands ins(%one : f32) outs(%col : {COLUMN})",
+        f"pto.trowexpandadd ins(%x, %col : {TILE}, {COLUMN}) outs(%x : {TILE})")
+    assert found["VALID-EXPAND"].replay.startswith("confirmed: invalid read: ")
