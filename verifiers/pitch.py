@@ -191,9 +191,9 @@ def _operand(context: Context, product: ProductSite, tile: TileUse, source: Sour
 
 PITCH_OPERAND: Rule[PitchSite] = Rule(
     id="PITCH-OPERAND", kind=SAFETY, observable=True, requires=("CA-01",),
-    source="PTO-ISA TMatmul.hpp, TMov.hpp, TExtract.hpp (the unit's pitches follow from the compact moves)",
+    source="PTO-ISA TMatmul.hpp, TMov.hpp, TExtract.hpp",
     claim="the matrix unit reads an operand at the pitch at which it was moved in",
-    sites=_operands, applies=always,
+    sites=_operands, applies=always, assumptions=("DENSE-OPERANDS",),
     goal=lambda s: any_of((eq(s.written, s.read), s.apart)),
     explain=_two_pitches,
     help=lambda s: f"declare {s.tile.name} compact, or make it as large as what the product takes of it",

@@ -112,6 +112,10 @@ _ROWS = (
         "", ("PLAN", "INIT"), "PTO-ISA TMatmul.hpp",
     ),
     Assumption(
+        "DENSE-OPERANDS", "the matrix unit addresses its left and right operands densely, by m, k and n alone", "",
+        ("PITCH",), "PTO-ISA TMov.hpp, TExtract.hpp: what compact moves write",
+    ),
+    Assumption(
         "SYNC-LEFT", "a text without any flag or event is in automatic mode: the assembler orders its pipes",
         "", ("RACE", "EVENT"), "PTOAS --enable-insert-sync",
     ),
