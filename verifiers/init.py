@@ -13,11 +13,14 @@ from verifiers.last_write import at_one_place, effects_of, last_writes_of
 from verifiers.liveness import flow_of
 from verifiers.op_sites import empty, in_range
 from verifiers.reaching import Source
-from verifiers.regions import Region, bits_of
+from verifiers.regions import Region, bits_of, factors, whole_boxes
 from verifiers.rule import SAFETY, Rule, Witness
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import booleans_of, conjuncts
-from verifiers.written import Written, arena_of, element_bytes, place_of, reach_of, spread, start_of, states_of
+from verifiers.written import Written, arena_of, element_bytes, place_of, reach_of, runs, spread, start_of, states_of
+
+_RUNS = 4
+"""Stretches of bytes that a read at a place known at run time only is looked for in."""
 
 _FACTS = 32
 """Conditions beyond which a read is not decided."""
@@ -92,16 +95,33 @@ def _exactly(state: Written, step: Step, region: Region) -> tuple[Cond, Cond]:
         (region.rows, tile.type.rows), (region.cols, tile.type.cols))))
     start = at.value if at.value is not None and at.value >= 0 else None
     constant = rows is not None and cols is not None and start is not None and most is not None
-    possible = most << start if most is not None and start is not None else possible_bytes(tile)
-    options = [
-        all_of((k.under, region.rows <= k.rows, region.cols <= k.cols)) for k in state.covers.get(place_of(tile), ())]
+    possible = spread(at, most) if most is not None else possible_bytes(tile)
+    options = list(_within(state, region))
     reach = reach_of(region)
+    spans = [s for s in state.spans.get(arena_of(tile.root), ()) if s.meets(possible)]
     if reach is not None:
-        options += [
-            all_of((s.under, at >= s.start, reach <= s.end)) for s in state.spans.get(arena_of(tile.root), ())]
+        options += [all_of((s.under, at >= s.start, reach <= s.end)) for s in spans]
+        if not constant:
+            known = state.always.get(arena_of(tile.root), 0) & possible
+            options += [all_of((at >= low, reach <= high)) for low, high in runs(known, _RUNS)]
     sure, doubtful = _decided(state, step, tile, possible if constant else 0, possible)
     sure = any_of((*options, sure))
-    return sure, doubtful if (constant and region.sure) or sure is TRUE else TRUE
+    # A single stretch holds a region if it holds both ends; several may hold it together.
+    alone = len(options) == len(spans) == 1 and not possible & state.always.get(arena_of(tile.root), 0)
+    if not region.sure or (spans and not alone) or not (constant or alone):
+        doubtful = TRUE
+    return sure, doubtful
+
+
+def _within(state: Written, region: Region) -> Iterator[Cond]:
+    """When one write has covered a region, as elements of its own tile or of one that it is a window of."""
+    holder, rows, cols = region.tile, region.rows, region.cols
+    while True:
+        for k in state.covers.get(place_of(holder), ()):
+            yield all_of((k.under, rows <= k.rows, cols <= k.cols))
+        if holder.how != "subview" or holder.parent is None:
+            return
+        rows, cols, holder = rows + holder.row, cols + holder.col, holder.parent
 
 
 def _decided(state: Written, step: Step, tile: TileUse, wanted: int, possible: int) -> tuple[Cond, Cond]:
@@ -116,9 +136,9 @@ def _decided(state: Written, step: Step, tile: TileUse, wanted: int, possible: i
     doubts += [TRUE for start, m in state.moving.get(arena, {}).items() if spread(start, m) & missing]
     known = set(conjuncts(step.path))
     told = {c: m for c, m in facts.items() if c in known or not any(True for _ in booleans_of(c))}
-    if not wanted or len(told) > _FACTS or len(told) < len(facts):
+    if len(told) > _FACTS or len(told) < len(facts):
         return FALSE, TRUE
-    return _covered(missing, told), any_of(doubts)
+    return _covered(missing, told) if wanted else FALSE, any_of(doubts)
 
 
 def _covered(missing: int, facts: dict[Cond, int]) -> Cond:
@@ -179,7 +199,7 @@ INIT_PATH: Rule[PathSite] = Rule(
 @dataclass(frozen=True, slots=True)
 class RegionSite(Site):
     """A read of a region, and a write that may be the last one there; `kept`: where an earlier write through the same
-    tile has written as much."""
+    tile has written as much, or it is not known what the rest of a product's boxes holds."""
 
     region: Region
     write: Source
@@ -199,7 +219,21 @@ def _regions(context: Context) -> Iterator[RegionSite]:
             if k.tile.root is region.tile.root)
         for write in known[step.index, number]:
             label = f"{op_text(step.op)} {region.tile.name} after {op_text(write.step.op)}"
-            yield RegionSite(context, step.op, step.path & write.path, label, region, write, kept)
+            may = any_of((kept, _boxed(context, region, write)))
+            yield RegionSite(context, step.op, step.path & write.path, label, region, write, may)
+
+
+def _rest(s: RegionSite) -> str:
+    return ": the rest of a box is a product of what nothing specifies" if factors(s.write.step) is not None else ""
+
+
+def _boxed(context: Context, region: Region, write: Source) -> Cond:
+    """Within the last boxes of a product there is something, of which nothing is known."""
+    if factors(write.step) is None:
+        return FALSE
+    rows, cols = whole_boxes(write.tile, write.rows, write.cols)
+    luck = context.program.symbols.new(f"{region.tile.name}_in_boxes", SymbolKind.OPAQUE, 0, 1)
+    return all_of((region.rows <= rows, region.cols <= cols, luck >= 1))
 
 
 def _in_region(s: RegionSite) -> Cond:
@@ -218,7 +252,7 @@ INIT_VALID: Rule[RegionSite] = Rule(
     explain=lambda s, w: (
         f"{op_text(s.op)} reads {w(s.region.rows)} x {w(s.region.cols)} elements of tile {s.region.tile.name}, of "
         f"which {op_text(s.write.step.op)} at line {s.context.program.location(s.write.step.op).line} wrote "
-        f"{w(s.write.rows)} x {w(s.write.cols)}"),
+        f"{w(s.write.rows)} x {w(s.write.cols)}{_rest(s)}"),
     help=lambda s: f"fill the tile first (fillpad), or read {s.write.rows!r} x {s.write.cols!r} elements",
     mutant=lambda s: any_of((empty(s.region.rows, s.region.cols), s.region.cols <= s.write.cols)),
 )

@@ -31,7 +31,8 @@ class _LastWrites(Reaching):
 
     def __init__(self, program: AccessProgram) -> None:
         self._effects = effects_of(program)
-        self._earlier: dict[tuple[int, int], TileUse] = {}
+        self._earlier: dict[TileUse, TileUse] = {}
+        self._varying: dict[tuple[str, int], bool] = {}
         super().__init__(program)
 
     def step(self, step: Step, state: State) -> State:
@@ -51,21 +52,26 @@ class _LastWrites(Reaching):
         moving = symbols_of(start_of(older.tile))
         if loop not in source.step.loops or not any(self.varies(n, loop) for n in moving):
             return older
-        key = id(older.tile), id(loop)
-        if key not in self._earlier:
+        if older.tile not in self._earlier:
             # The place in an earlier iteration is another one, somewhere in the same range.
             base = older.tile.rect.base
             somewhere = self.program.symbols.new(f"{older.tile.name}_then", SymbolKind.OPAQUE, base.lo, base.hi)
-            self._earlier[key] = replace(older.tile, rect=replace(older.tile.rect, base=somewhere))
-        return replace(older, tile=self._earlier[key])
+            moved = replace(older.tile, rect=replace(older.tile.rect, base=somewhere))
+            self._earlier[older.tile] = self._earlier[moved] = moved
+        return replace(older, tile=self._earlier[older.tile])
 
     def varies(self, name: str, loop: Loop) -> bool:
+        key = name, id(loop)
+        if key not in self._varying:
+            self._varying[key] = self._is_younger(name, loop)
+        return self._varying[key]
+
+    def _is_younger(self, name: str, loop: Loop) -> bool:
         """A while loop too has a counter: symbols made after it differ from one iteration to the next."""
-        counter = repr(loop.counter)
-        if super().varies(name, loop) or loop.lower is not None or counter not in self.program.symbols.kinds:
+        counter, symbols = repr(loop.counter), self.program.symbols
+        if loop.lower is not None or counter not in symbols.kinds:
             return super().varies(name, loop)
-        return name in self.program.symbols.kinds and not name.endswith("_then") and not self.program.symbols.is_older(
-            name, counter)
+        return name in symbols.kinds and not name.endswith("_then") and not symbols.is_older(name, counter)
 
 
 def _without(state: State, step: Step, region: Region) -> State:

@@ -23,12 +23,14 @@ _SOMEWHERE = frozenset({"pto.tgather", "pto.tgatherb", "pto.tmrgsort"})
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
     """The first `rows` x `cols` elements of `tile`. `sure`: all of them are touched; else the op may touch any part of
-    the tile, or part of it that is not expressed."""
+    the tile, or part of it that is not expressed. `boxes`: the rest of the last boxes is touched too, with values that
+    nothing specifies: the matrix unit multiplies whole boxes."""
 
     tile: TileUse
     rows: Expr
     cols: Expr
     sure: bool = True
+    boxes: bool = False
 
 
 def reads_of(step: Step) -> tuple[Region, ...]:
@@ -103,6 +105,12 @@ def _lanes(step: Step, tile: TileUse, target: TileUse) -> tuple[Expr, Expr]:
     return (high, wide) if name in _IN_PLACE and tile not in step.tiles("fp") else (rows, cols)
 
 
+def whole_boxes(tile: TileUse, rows: Expr, cols: Expr) -> tuple[Expr, Expr]:
+    """The extents rounded up to whole boxes."""
+    high, wide = inner_box(tile.type)
+    return (rows + high - 1) // high * high, (cols + wide - 1) // wide * wide
+
+
 def _boxes(tile: TileUse) -> Region:
     """A push moves whole boxes, and compilers round its extents up to them; what of the last box counts is for whoever
     pops it. One element of each box has to be there."""
@@ -127,7 +135,7 @@ def _written(step: Step, tile: TileUse) -> Region:
     if name in MERGING:
         return replace(_valid(tile), sure=False)
     if pair is not None:
-        return Region(tile, pair[0].valid_rows, pair[1].valid_cols)
+        return Region(tile, pair[0].valid_rows, pair[1].valid_cols, boxes=True)
     if name.startswith("pto.tfillpad"):
         return Region(tile, tile.valid_rows, const(tile.type.cols))
     if name in ("pto.tcmp", "pto.tcmps") or (name == "pto.texpands" and tile.type.loc is Space.MAT):

@@ -23,7 +23,7 @@ from pypto_verified.layouts import BLayout, Space
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step, SymbolKind, TileUse
 from verifiers.access.overlap import certain_bytes, mask, place, possible_bytes
 from verifiers.recurrence import trips
-from verifiers.regions import Region, bits_of, repeated, writes_of
+from verifiers.regions import Region, bits_of, repeated, whole_boxes, writes_of
 from verifiers.solver.cone import booleans_of
 
 Arena: TypeAlias = Union[Space, Root]
@@ -75,6 +75,11 @@ class Span:
     under: Cond
     start: int
     end: Expr
+
+    def meets(self, bytes_: int) -> bool:
+        """Whether it may hold one of these."""
+        low = (bytes_ & -bytes_).bit_length() - 1
+        return bytes_ < 0 or (self.start < bytes_.bit_length() and (self.end.hi is None or self.end.hi > low))
 
 
 @dataclass(slots=True)
@@ -175,19 +180,45 @@ class Written:
         if region.sure:
             self.cover(Cover(tile, TRUE, region.rows, region.cols))
             end = end_of(region)
-            if end is not None and start.value is not None:
+            if end is not None and start.value is not None and (rows is None or cols is None):
                 self.span(arena, Span(TRUE, start.value, end))
         if least:
             self.move(arena, start, least)
+        if region.boxes:
+            high, wide = whole_boxes(tile, region.rows, region.cols)
+            touched = bits_of(
+                tile, tile.type.rows if high.value is None else high.value,
+                tile.type.cols if wide.value is None else wide.value)
+            self.doubt(arena, spread(start, touched) if touched is not None else possible_bytes(tile), TRUE)
         if not region.sure or least is None or rows is None or cols is None:
             self.doubt(arena, possible_bytes(tile), TRUE)
 
 
 def spread(start: Expr, bytes_: int) -> int:
-    """Where bytes may lie that are counted from `start`; -1 for anywhere."""
+    """Where bytes may lie that are counted from `start`; -1 for anywhere. A linear start takes the values of its own
+    symbols only, so pieces that never meet stay apart."""
     if start.lo is None or start.hi is None or start.lo < 0 or start.hi - start.lo > _FAR:
         return -1
-    return ((1 << (start.hi - start.lo + bytes_.bit_length())) - 1) << start.lo
+    base, total = start.constant, bytes_
+    for mono, factor in start.terms:
+        low, high = mono[0].lo, mono[0].hi
+        if len(mono) != 1 or low is None or high is None or high - low >= _TRIPS:
+            return ((1 << (start.hi - start.lo + bytes_.bit_length())) - 1) << start.lo
+        total = repeated(total, high - low + 1, abs(factor))
+        base += factor * (low if factor > 0 else high)
+    return total << base if base >= 0 else -1
+
+
+def runs(bytes_: int, most: int) -> list[tuple[int, int]]:
+    """The first stretches of a set of bytes, each from its first byte up to behind its last."""
+    found: list[tuple[int, int]] = []
+    while bytes_ and len(found) < most:
+        low = (bytes_ & -bytes_).bit_length() - 1
+        above = ~(bytes_ >> low)
+        high = low + (above & -above).bit_length() - 1
+        found.append((low, high))
+        bytes_ = bytes_ >> high << high
+    return found
 
 
 def end_of(region: Region) -> Expr | None:
@@ -313,13 +344,14 @@ class _Analysis:
             low = at + step * (number - 1) if step < 0 else at
             made.move(arena, low, repeated(bytes_, number, abs(step)) if step else bytes_)
             return
-        made.doubt(arena, spread(start, bytes_), ran)
-        if at.value is None or at.value < 0:
-            return
-        made.note(arena, ran, bytes_ << at.value)
         length = bytes_.bit_length()
-        if 0 < step <= length and bytes_ == (1 << length) - 1 and self._lasting(outer | _counters(loop), count):
-            made.span(arena, Span(ran, at.value, at + step * (count - 1) + length))
+        solid = 0 < step <= length and bytes_ == (1 << length) - 1 and self._lasting(outer | _counters(loop), count)
+        if at.value is not None and at.value >= 0:
+            made.note(arena, ran, bytes_ << at.value)
+            if solid and self._exact:
+                made.span(arena, Span(ran, at.value, at + step * (count - 1) + length))
+                return
+        made.doubt(arena, spread(start, bytes_), ran)
 
     def _lasting(self, outer: frozenset[str], *terms: Expr | Cond) -> bool:
         """Whether conditions and numbers mean the same outside of the loop that they come from."""
