@@ -1,8 +1,8 @@
 """Which buffers must not share bytes: liveness of buffers over structured control flow, and the graph it gives.
 
 A buffer is the `base` of a MemRef; views and in-place results count as uses and writes of their base. Two buffers
-interfere when one is written while the other holds a value that is read later. Loops are solved to a fixpoint, so a
-value that is read in a later trip stays live over the back edge.
+interfere when one is written while the other holds a value that is read later. A value that is read in a later trip
+stays live over the back edge.
 """
 
 from __future__ import annotations
@@ -162,9 +162,9 @@ class _Flow:
             start = self.block(body, head, carried, depth + 1, record)
             return self.block(prelude, start | live | tested, (), depth + 1, record)
 
+        # One turn reaches the fixpoint: what a block reads does not depend on what is live after it.
         head = live | tested
-        while (grown := head | turn(head, False)) != head:
-            head = grown
+        head |= turn(head, False)
         if record:
             turn(head, True)
         inits = [(p, b) for p, a in zip(carried, iter_args, strict=True) if p and (b := base_of(a.init)) is not None]

@@ -32,12 +32,9 @@ def loop_head(s: For | While, live_out: NameSet) -> NameSet:
     """The names read at the start of a trip or later, given those read after the loop: what is live at the loop's end
     too. A loop's own variables count."""
 
-    def turn(tail: NameSet) -> NameSet:
-        start = live_before(s.body, tail) | live_out
-        return live_before(s.prelude, start | _names(s.cond)) if isinstance(s, While) else start
-
-    # The second turn reaches the fixpoint: what a block reads does not depend on what is live after it.
-    return turn(turn(live_out))
+    # One turn from the loop's end reaches the fixpoint: what a block reads does not depend on what is live after it.
+    start = live_before(s.body, live_out) | live_out
+    return live_before(s.prelude, start | _names(s.cond)) if isinstance(s, While) else start
 
 
 def assigned_names(body: tuple[Stmt, ...]) -> dict[str, None]:
