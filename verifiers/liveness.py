@@ -124,6 +124,7 @@ class Flow:
     def __init__(self, program: AccessProgram) -> None:
         self.reads: dict[tuple[int, int], Read] = {}
         self._writes: dict[tuple[int, int], Write] = {}
+        self._heads: dict[Loop, State] = {}
         self._homes = {d.tile.root: d for d in reversed(program.defined)}
         self._run(program.body, State())
 
@@ -143,14 +144,20 @@ class Flow:
         return self._loop(node, state)
 
     def _loop(self, loop: Loop, state: State) -> State:
-        """The least state at the head that holds on entry and after any number of iterations."""
-        head = state.copy()
-        while True:
-            end = self._run(loop.body, head.copy())
-            if not head.join(self._around(end, loop)):
-                break
+        """The least state at the head that holds on entry and after any number of iterations.
+
+        A loop keeps its head from visit to visit, for loops around it come by with states that only grow: the least
+        fixpoint over all loops at once is the one of loops within loops, and no body runs again for a known entry.
+        """
+        head = self._heads.get(loop)
+        if head is None:
+            head = self._heads[loop] = state.copy()
+        elif not head.join(state):
+            return head.copy()
+        while head.join(self._around(self._run(loop.body, head.copy()), loop)):
+            pass
         # The head after the last iteration is also the exit; entered zero times it is the entry.
-        return head
+        return head.copy()
 
     def _step(self, step: Step, state: State) -> None:
         merging = step.writes() if step.op.name in _MERGING else ()
