@@ -92,7 +92,6 @@ def test_a_move_on_a5_to_ub_takes_the_pitch_from_valid_rows_known_at_run_time_on
     assert _moved("a2a3", ("?", "?"), boxed=True) == REFUTED
 
 
-@pytest.mark.requirement("CA-03")
 def test_each_product_of_a_chain_has_the_pitch_of_the_first() -> None:
     def chain(first: str, second: str) -> FunctionResult:
         acc = accumulator(mode=1)

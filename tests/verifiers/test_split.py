@@ -39,7 +39,6 @@ def test_an_even_split_needs_equal_halves_or_an_empty_second_lane(total: str, ex
 @pytest.mark.parametrize(("first", "second", "split", "expected"), [
     ("c9", "c8", 3, PROVED), ("c8", "c8", 3, REFUTED), ("c8", "c9", 3, REFUTED), ("c9", "c8", 1, REFUTED),
 ])
-@pytest.mark.requirement("XC-08")
 def test_an_odd_split_gives_lane_0_one_line_more(
     first: str, second: str, split: int, expected: set[Verdict]
 ) -> None:
@@ -64,7 +63,6 @@ def test_lanes_in_branches_are_matched_with_each_other() -> None:
     assert verdicts(_check(branches("c9")), "SPLIT-LANES") == REFUTED
 
 
-@pytest.mark.requirement("XC-11")
 def test_an_extent_known_at_run_time_only_does_not_reach_a_split_pop() -> None:
     text = to_vector(("c32", "c64", 1), clamped("rows"), pop(1, "part", "c64"), args="%rows: index")
     result = _check(text)
