@@ -11,13 +11,14 @@ from verifiers.access import Step, SymbolKind, TileUse
 from verifiers.access.overlap import inside_root, possible_bytes
 from verifiers.last_write import at_one_place, effects_of, last_writes_of
 from verifiers.liveness import flow_of
+from verifiers.must_write import states_of
 from verifiers.op_sites import empty, in_range
 from verifiers.reaching import Source
 from verifiers.regions import Region, bits_of, factors, whole_boxes
 from verifiers.rule import SAFETY, Rule, Witness
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import booleans_of, conjuncts
-from verifiers.written import Written, arena_of, element_bytes, place_of, reach_of, runs, spread, start_of, states_of
+from verifiers.written import Written, arena_of, element_bytes, place_of, reach_of, runs, spread, start_of
 
 _RUNS = 4
 """Stretches of bytes that a read at a place known at run time only is looked for in."""
