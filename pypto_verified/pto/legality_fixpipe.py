@@ -39,10 +39,6 @@ _QUANTS: dict[str, tuple[str, frozenset[str], str]] = {
     "qf322fp8_pre_scalar": ("f32", _FP8, "scalar"),
 }
 _ON_A5 = frozenset({"qs322bf16_pre_scalar", "qs322bf16_pre_vec", "qf322hif8_pre_scalar", "qf322fp8_pre_scalar"})
-_UNPUBLISHED = frozenset({
-    "stPhase", "st_phase", "atomicType", "atomic_type", "subBlockId", "subBlockid", "sub_blockid", "clipReluMode",
-    "clip_relu_mode", "isChannelSplit", "is_channel_split", "channelSplit", "channel_split",
-})
 
 
 def _words(op: Op | None) -> list[str]:
@@ -148,9 +144,6 @@ ROWS: tuple[Legal, ...] = (
           found=lambda s: f"no {_setter(s)} with id {pipe_id(s.op)} is in front of it"),
     Legal("FIX-TARGET", _INITS, "", "conversions of i32 into bf16 and of f32 into 8-bit floats are a5's", targets=A3,
           when=_fixed, holds=lambda s: _quant(s.op) not in _ON_A5, found=lambda s: f"it is {_quant(s.op)}"),
-    Legal("FIX-HIDDEN", f"{_INITS} {_TRANSFERS}", "", "the frontend's ops carry no attribute of the lowered ones",
-          holds=lambda s: not _UNPUBLISHED & s.op.attrs.keys(),
-          found=lambda s: f"there is {', '.join(sorted(_UNPUBLISHED & s.op.attrs.keys()))}"),
     Legal("QUANT-PIPE", "pto.set_quant_scalar pto.set_quant_vector", "",
           "the parameters belong to a pipe whose quantisation takes them",
           holds=lambda s: _setter(s) == s.op.name,

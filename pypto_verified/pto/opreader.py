@@ -25,6 +25,14 @@ _TERMINATORS = frozenset({"func.return", "scf.yield", "scf.condition", "pto.yiel
 _MANY_BLOCKS = frozenset({"scf.execute_region"})
 """Ops whose regions may have several blocks; those of functions may, too."""
 
+_REMARKS = {
+    "pto.tload": "layout", "pto.tstore": "layout", "pto.thistogram": "isMSB", "pto.tconcatidx": "candidates",
+    **{f"pto.trowexpand{n}": "src1Col src0eqdst highPrecision"
+       for n in ("add", "sub", "mul", "div", "max", "min", "expdif")},
+}
+"""Attributes that are none of the op's own, but that the assembler's passes leave and its tests set on it: nothing
+follows from them here."""
+
 Target: TypeAlias = tuple[str, tuple[Value, ...], int]
 """Where a branch goes: a label, what it hands on, and the token of the label."""
 
@@ -139,10 +147,26 @@ class OpReader:
             parts = read_parts(self.scope, row)
             infer_results(self.scope, name, parts)
             op = self.finish(row, parts, names)
+        self._check_attributes(row, op, at)
         op.line = cursor.line(start)
         if cursor.next == "loc":
             op.loc = self.locations.read()
         return op
+
+    def _check_attributes(self, row: OpRow, op: Op, at: int) -> None:
+        """ParseError for an attribute that a `pto` op does not have: a misspelled one would be the default. Those with
+        a dialect's prefix are remarks, which any op may carry. `at` is the token of the op's name."""
+        if not row.name.startswith("pto.") or op.attrs.keys() <= row.attrs.keys():
+            return
+        cursor = self.cursor
+        remarks = _REMARKS.get(row.name, "").split()
+        for name in op.attrs:
+            if name not in row.attrs and name not in remarks and "." not in name:
+                spelled = (i for i in range(at, cursor.pos) if cursor.texts[i].strip('"') == name)
+                known = ", ".join(n for n, kind in row.attrs.items() if not kind.startswith("alias:")) or "none"
+                cursor.fail(
+                    f"{row.name} has no attribute '{name}'; it has {known}", next(spelled, at),
+                    "correct the name, or give a remark the prefix of a dialect: 'my." + name + "'")
 
     def finish(self, row: OpRow, parts: Parts, names: Names, regions: tuple[Block, ...] = ()) -> Op:
         """The op of its parts; defines its results."""

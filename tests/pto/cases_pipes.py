@@ -77,7 +77,6 @@ FIXPIPE = (
     fixpipe("FIX-QUANT", quant="deqf16_scalar", source="i32", popped="f16",
             before="%s = arith.constant 1.0 : f32\n    pto.set_quant_scalar(%s : f32) {id = [[0|1]]}"),
     fixpipe("FIX-TARGET", quant="[[f32_f16|qf322hif8_pre_scalar]]", popped="[[f16|!pto.hif8]]", target="a2a3"),
-    fixpipe("FIX-HIDDEN", extra="[[|{subBlockId = 1 : i64}]]"),
     fixpipe("QUANT-PIPE", quant="[[deqf16_scalar|f32_f16]]", source="[[i32|f32]]", popped="f16",
             before="%s = arith.constant 1.0 : f32\n    pto.set_quant_scalar(%s : f32) {id = 0}"),
     vector_parameters("QUANT-SPACE", "f32", "a5", "[[scaling|vec]]"),
