@@ -9,7 +9,20 @@ from pypto_verified.pto.reader import read
 from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.simulator import confirm
 from pypto_verified.targets import target
-from tests.verifiers.kernels import alloc, check, fill, finding, kernel, load, store, tile, unary, verdicts, view, window
+from tests.verifiers.kernels import (
+    alloc,
+    check,
+    fill,
+    finding,
+    kernel,
+    load,
+    store,
+    tile,
+    unary,
+    verdicts,
+    view,
+    window,
+)
 
 pytestmark = pytest.mark.requirement("VF-01")
 
@@ -110,7 +123,7 @@ def _tiling(across: str) -> str:
     (fill("x", VEC) + "\n" + _rows_in_loop("c3"), Verdict.PROVED),
     (_tiling("c4"), Verdict.PROVED),
     (_tiling("c3"), Verdict.REFUTED),
-], ids=["four pieces", "three pieces", "every other piece", "over a filled tile", "all tiles", "a column of tiles left"])
+], ids=["four pieces", "three pieces", "every other piece", "over a filled tile", "all tiles", "no last column"])
 def test_windows_written_in_loops_cover_the_union_of_their_places(body: str, expected: Verdict) -> None:
     assert _outcome(_assembled(body)) is expected
 
