@@ -8,24 +8,17 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from pypto_verified.index import Cond, Expr, all_of, const, implies, ne, symbols_of
+from pypto_verified.index import Cond, Expr, all_of, const, implies
 from pypto_verified.index.cond import FALSE, TRUE
-from pypto_verified.pto.module import EnumAttr
-from pypto_verified.targets.events import FOREIGN_PIPES, pipe_of
 from pypto_verified.targets.model import Pair
-from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step, SymbolKind
-from verifiers.flags import Action, Moment, Trace, actions_of, cores_of, sections_of
+from verifiers.access import AccessProgram, Step
+from verifiers.flags import Action, Moment, Trace, actions_of, cores_of, trip_names
 from verifiers.recurrence import counted
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver import Ladder
 
 _SOURCE = "PTO-ISA event.hpp: FREE -record-> SET -wait-> FREE"
-
-_WITH_PIPES = frozenset({
-    "pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn", "pto.barrier", "pto.sync.set",
-    "pto.sync.wait",
-})
 
 Key: TypeAlias = tuple[str, Pair, int]
 """Core, pipes, id."""
@@ -92,25 +85,6 @@ def _known(moments: list[Moment]) -> tuple[Cond, str]:
     return all_of(m.within for m in moments), next((m.why for m in moments if m.why), "")
 
 
-def _trip_names(s: FlagSite) -> frozenset[str]:
-    """Parameters that bounds of loops are computed from: they count iterations."""
-    program = s.context.program
-    names = (n for d in _loops(program.body) for b in (d.lower, d.upper) if b is not None for n in symbols_of(b))
-    return frozenset(n for n in names if program.symbols.kinds.get(n) in (SymbolKind.PARAM, SymbolKind.SIZE))
-
-
-def _loops(node: Node) -> Iterator[Loop]:
-    if isinstance(node, Loop):
-        yield node
-        yield from _loops(node.body)
-    elif isinstance(node, Sequence):
-        for item in node.items:
-            yield from _loops(item)
-    elif isinstance(node, Branch):
-        yield from _loops(node.then)
-        yield from _loops(node.orelse)
-
-
 def _latest_first(trace: Trace, index: int) -> list[Action]:
     """What happens to a flag, from a place back to the beginning, then from the end."""
     actions = list(reversed(trace.actions))
@@ -155,7 +129,7 @@ EVENT_SET: Rule[FlagSite] = Rule(
     id="EVENT-SET", kind=SAFETY, observable=False, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="a flag that is set is free: what it told before has been waited for",
     sites=lambda c: _uses(True, c), applies=always, assumptions=("EVENT-KEY",),
-    given=lambda s: s.within, undecided=lambda s: s.why, chosen=_trip_names,
+    given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
     goal=lambda s: s.fine,
     explain=lambda s, w: (
         f"{op_text(s.op)} sets flag {s.flag} id {w(s.id)}, which is still set: {_set_before(s)} set it and nothing "
@@ -176,7 +150,7 @@ EVENT_WAIT: Rule[FlagSite] = Rule(
     id="EVENT-WAIT", kind=SAFETY, observable=False, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="a flag that is waited for has been set: no wait hangs",
     sites=lambda c: _uses(False, c), applies=always, assumptions=("EVENT-KEY",),
-    given=lambda s: s.within, undecided=lambda s: s.why, chosen=_trip_names,
+    given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
     goal=lambda s: s.fine,
     explain=lambda s, w: f"{op_text(s.op)} waits for flag {s.flag} id {w(s.id)}: {_never_set(s)}",
     help=lambda s: "set the flag on every path before the wait (before the loop, if the loop waits first), or drop the "
@@ -210,35 +184,12 @@ EVENT_EXIT: Rule[FlagSite] = Rule(
     id="EVENT-EXIT", kind=SAFETY, observable=False, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="every flag is free when the function ends",
     sites=_ends, applies=always, assumptions=("EVENT-KEY",),
-    given=lambda s: s.within, undecided=lambda s: s.why, chosen=_trip_names,
+    given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
     goal=lambda s: s.fine,
     explain=lambda s, w: (
         f"{_some_id(s)}, set here, is still set when the function ends: the next kernel's first wait passes too early, "
         "or its set is lost"),
     help=lambda s: "wait for the flag after the last set",
-    mutant=lambda s: s.fine_at_first,
-)
-
-
-def _computed(context: Context) -> Iterator[FlagSite]:
-    """Sets and waits whose id is computed."""
-    for action in actions_of(context.program).values():
-        if action.id is not None and "event_id" in action.step.op.args:
-            fine = all_of((action.id >= 0, action.id < context.target.event_ids))
-            label = f"{op_text(action.step.op)} {action.pair[0]}>{action.pair[1]} {action.id!r}"
-            yield FlagSite(
-                context, action.step.op, action.step.path, label, action.pair, action.id, fine,
-                _first(fine, action.step))
-
-
-EVENT_ID: Rule[FlagSite] = Rule(
-    id="EVENT-ID", kind=SAFETY, observable=False, requires=("EV-03",), source="PTO-ISA EVENT_ID_MAX",
-    claim="a computed id is one that the pipe pair has",
-    sites=_computed, applies=always, assumptions=("EVENT-KEY",), chosen=_trip_names,
-    goal=lambda s: s.fine,
-    explain=lambda s, w: (
-        f"{op_text(s.op)} {s.flag}: id {w.show(s.id)} is not one of 0 to {s.context.target.event_ids - 1}"),
-    help=lambda s: f"take it modulo the number of ids in use: ({s.id!r}) % {s.context.target.event_ids}",
     mutant=lambda s: s.fine_at_first,
 )
 
@@ -261,7 +212,7 @@ EVENT_LIBRARY: Rule[FlagSite] = Rule(
     id="EVENT-LIBRARY", kind=SAFETY, observable=False, requires=("EV-03",), source="PTO-ISA npu/*/T*.hpp",
     claim="a flag that a library op sets and waits for inside is free while the op runs",
     sites=_library, applies=always, assumptions=("EVENT-KEY", "RESERVED-IDS"),
-    given=lambda s: s.within, undecided=lambda s: s.why, chosen=_trip_names,
+    given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
     goal=lambda s: s.fine,
     explain=lambda s, w: (
         f"{op_text(s.op)} sets and waits for flag {s.flag} id {w(s.id)} inside, and {_set_before(s)} has set it"),
@@ -270,69 +221,4 @@ EVENT_LIBRARY: Rule[FlagSite] = Rule(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CrossSite(Site):
-    """A flag between cores that the text sets or waits for, and who else uses flags of that kind."""
-
-    id: Expr
-    free: Cond
-    first: int
-
-
-def _between_cores(context: Context) -> Iterator[CrossSite]:
-    reserved = context.target.reserved_flags
-    for step in context.program.steps:
-        if step.op.name not in ("pto.sync.set", "pto.sync.wait"):
-            continue
-        fixed, computed = step.op.attrs.get("event_id"), step.operands.get("event_id_dyn", ())
-        id = const(fixed) if isinstance(fixed, int) else next((v for v in computed if isinstance(v, Expr)), None)
-        if id is not None:
-            free = all_of((id >= 0, *(ne(id, row.flag) for row in reserved), id < context.target.flag_ids))
-            label = f"{op_text(step.op)} {id!r}"
-            yield CrossSite(context, step.op, step.path, label, id, free, min(row.flag for row in reserved))
-
-
-EVENT_CROSS: Rule[CrossSite] = Rule(
-    id="EVENT-CROSS", kind=SAFETY, observable=False, requires=("EV-03",), source="PTO-ISA SyncAll.hpp, PTOAS syncall",
-    claim="a flag between cores is not one that synchronisation of all cores uses",
-    sites=_between_cores, applies=always, assumptions=("RESERVED-FLAGS",),
-    goal=lambda s: s.free,
-    explain=lambda s, w: (
-        f"{op_text(s.op)} uses flag {w.show(s.id)}; flags from {s.first} on belong to syncall and to the assembler"),
-    help=lambda s: f"use flags 0 to {s.first - 1}",
-    mutant=lambda s: s.id <= s.first,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class PipeSite(Site):
-    """A pipe that a flag or a barrier names, on a core of a kind ('cube' or 'vector')."""
-
-    pipe: str
-    kind: str
-
-
-def _named_pipes(context: Context) -> Iterator[PipeSite]:
-    program = context.program
-    kinds = {op: name for name, ops in sections_of(program).items() for op in ops}
-    for step in program.steps:
-        kind = kinds.get(step.op, program.func.kernel_kind)
-        if kind and step.op.name in _WITH_PIPES:
-            named = (step.op.attrs.get(a) for a in ("src_pipe", "dst_pipe", "pipe"))
-            for pipe in dict.fromkeys(a.member for a in named if isinstance(a, EnumAttr)):
-                label = f"{op_text(step.op)} {pipe_of(pipe)}"
-                yield PipeSite(context, step.op, step.path, label, pipe_of(pipe), kind)
-
-
-EVENT_PIPE: Rule[PipeSite] = Rule(
-    id="EVENT-PIPE", kind=SAFETY, observable=False, requires=("EV-05",), source="PTO-ISA machine model; PTOAS#1026",
-    claim="a flag or barrier names pipes that the core has",
-    sites=_named_pipes, applies=always,
-    goal=lambda s: s.pipe not in FOREIGN_PIPES[s.kind],
-    explain=lambda s, w: f"{op_text(s.op)} names pipe {s.pipe}, which a {s.kind} core does not have: it waits for ever",
-    help=lambda s: f"move it to the core that has {s.pipe}, or name the pipe that does the work here",
-    mutant=lambda s: s.pipe not in FOREIGN_PIPES["vector" if s.kind == "cube" else "cube"],
-)
-
-
-RULES = (EVENT_SET, EVENT_WAIT, EVENT_EXIT, EVENT_ID, EVENT_LIBRARY, EVENT_CROSS, EVENT_PIPE)
+RULES = (EVENT_SET, EVENT_WAIT, EVENT_EXIT, EVENT_LIBRARY)

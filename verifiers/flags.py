@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pypto_verified.index import Cond, Expr, const, eq
+from pypto_verified.index import Cond, Expr, const, eq, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.targets.events import pipe_of
 from pypto_verified.targets.model import Pair
-from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step
+from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.recurrence import IDLE, UNSOLVED, Solution, Solver, Transfer, choice, trips
 from verifiers.solver import Ladder
 
@@ -220,3 +220,10 @@ def _inside(op: Op) -> Iterator[Op]:
         for inner in region.ops:
             yield inner
             yield from _inside(inner)
+
+
+def trip_names(program: AccessProgram) -> frozenset[str]:
+    """Parameters that bounds of loops are computed from: they count iterations."""
+    bounds = (b for step in program.steps for loop in step.loops for b in (loop.lower, loop.upper) if b is not None)
+    names = {n for b in bounds for n in symbols_of(b)}
+    return frozenset(n for n in names if program.symbols.kinds.get(n) in (SymbolKind.PARAM, SymbolKind.SIZE))

@@ -12,6 +12,7 @@ from verifiers import (
     dtype,
     dtype_ops,
     event,
+    event_names,
     extents,
     init,
     kind,
@@ -33,7 +34,7 @@ AnyRule = Rule[Any]
 RULES: tuple[AnyRule, ...] = (
     *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *plan.RULES,
     *valid.RULES, *layout.RULES, *dtype.RULES,
-    *event.RULES, *kind.RULES, *pitch.RULES, *split.RULES,
+    *event.RULES, *event_names.RULES, *kind.RULES, *pitch.RULES, *split.RULES,
     *extents.RULES, *layout_ops.RULES, *stride.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES,
 )
 
