@@ -1,4 +1,5 @@
 """Cube-vector pipes seen from one core that runs alone: what it pops is arbitrary, what it pushes is read and dropped.
+So are barriers across cores: alone, none has anything to wait for.
 
 For replays of faults that do not depend on the partner's data. A machine that is not `lone` does not model pipes.
 Source: facts 3.4 (slot i of a consumer's buffer lies at i % slots * slot size).
@@ -101,4 +102,11 @@ def tpop(site: Site, rows: int | None, cols: int | None) -> Tile:
 @op("tfree_from_aic tfree_from_aiv", "")
 def tfree(site: Site) -> None:
     """Give the slot back."""
+    _require_lone(site)
+
+
+@op("syncall", "")
+def syncall(site: Site) -> None:
+    """Wait for all cores (facts 3.3: a barrier, it makes nothing visible). Cores that a launch runs one after the other
+    would not see what the others wrote before it."""
     _require_lone(site)

@@ -1,11 +1,21 @@
-"""The scalar unit's access to memory: single elements of tiles and tensors; generated tiles (ramps, triangles)."""
+"""The scalar unit's access to memory: single elements of tiles, tensors and arrays of its own; generated tiles (ramps,
+triangles)."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from pypto_verified.layouts import Space
-from pypto_verified.simulator.errors import GlobalBoundsError, LocalBoundsError, Place, UnmodelledError
+from pypto_verified.pto.types import OpaqueType
+from pypto_verified.simulator.errors import (
+    GlobalBoundsError,
+    LocalBoundsError,
+    Place,
+    UninitialisedError,
+    UnmodelledError,
+)
 from pypto_verified.simulator.memory import Access
 from pypto_verified.simulator.ops_memory import report_uninitialised
 from pypto_verified.simulator.registry import Site, op
@@ -65,6 +75,46 @@ def store_scalar(site: Site, ptr: Pointer, offset: int, value: Scalar) -> None:
     """One element to global memory."""
     _element(ptr, offset, True)[...] = scalar(value, ptr.kind)
     ptr.buffer.written = True
+
+
+@dataclass(frozen=True, slots=True)
+class LocalArray:
+    """Numbers on the scalar unit's stack. `cells` holds those that were set, by index."""
+
+    name: str
+    shape: tuple[int, ...]
+    cells: dict[tuple[int, ...], Scalar]
+
+    def checked(self, indices: tuple[int, ...]) -> tuple[int, ...]:
+        """`indices`; LocalBoundsError when they leave the array."""
+        if len(indices) != len(self.shape) or not all(0 <= i < n for i, n in zip(indices, self.shape, strict=True)):
+            raise LocalBoundsError(f"element {indices} of an array of {self.shape}", Place(self.name))
+        return indices
+
+
+@op("declare_local_array", "")
+def declare_local_array(site: Site) -> LocalArray:
+    """An array without contents, a new one each time that it is declared."""
+    type_ = site.op.result.type
+    extents = type_.params[0].split("x")[:-1] if isinstance(type_, OpaqueType) and type_.params else []
+    if not extents or not all(n.isdecimal() for n in extents):
+        raise UnmodelledError(f"{site.op.name} of {type_}")
+    return LocalArray(site.op.result.name, tuple(int(n) for n in extents), {})
+
+
+@op("local_array_get", "array indices*")
+def local_array_get(site: Site, array: LocalArray, indices: tuple[int, ...]) -> Scalar:
+    """An element that was set."""
+    found = array.cells.get(array.checked(indices))
+    if found is None:
+        raise UninitialisedError(f"element {indices} of an array was never set", Place(array.name))
+    return found
+
+
+@op("local_array_set", "array indices* value")
+def local_array_set(site: Site, array: LocalArray, indices: tuple[int, ...], value: Scalar) -> None:
+    """Set an element."""
+    array.cells[array.checked(indices)] = value
 
 
 @op("tci", "dst start tmp")
