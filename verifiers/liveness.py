@@ -25,7 +25,7 @@ from functools import lru_cache
 from pypto_verified.index import Cond, Expr, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step, TileUse
-from verifiers.access.overlap import certain_bytes, disjoint, is_identity, possible_bytes, touched
+from verifiers.access.overlap import certain_bytes, disjoint, is_identity, needed, possible_bytes, touched
 
 _MERGING = frozenset({"pto.tinsert", "pto.tsetval", "pto.tscatter", "pto.mscatter"})
 """Ops that keep the rest of their destination: what they keep is judged where it is read."""
@@ -163,8 +163,8 @@ class Flow:
         merging = step.writes() if step.op.name in _MERGING else ()
         for i, tile in enumerate(step.reads()):
             if tile not in merging:
-                self._read(step, i, touched(step, tile), state)
-        if any(is_identity(step, a, b) for a in step.reads() for b in step.writes()):
+                self._read(step, i, needed(step, tile), state)
+        if any(is_identity(step, a, b) for a in step.reads() if a not in merging for b in step.writes()):
             return
         for i, tile in enumerate(step.writes()):
             write = self._writes.get((step.index, i))

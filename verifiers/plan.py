@@ -12,7 +12,7 @@ from pypto_verified.index import Cond, any_of
 from pypto_verified.index.cond import TRUE, CondLike
 from pypto_verified.layouts import Space
 from verifiers.access import TileUse
-from verifiers.access.overlap import disjoint, inside_root, is_copy, place, same_bytes, touched, trails
+from verifiers.access.overlap import disjoint, inside_root, is_copy, needed, place, same_bytes, touched, trails
 from verifiers.access.program import Reserved
 from verifiers.liveness import Clobber, Read, flow_of
 from verifiers.rule import LEGALITY, SAFETY, Rule, Witness, both
@@ -35,7 +35,9 @@ PLAN_LEVEL: Rule[TileSite] = Rule(
     claim="at level3 every tile has an address, at level2 none has",
     sites=tile_sites, applies=_allocated,
     goal=lambda t: (t.address is not None) == t.context.level3,
-    explain=lambda t, w: f"tile {t.name} has {'an' if t.address is not None else 'no'} address, other tiles differ",
+    explain=lambda t, w: (
+        f"tile {t.name} has an address, and at level2 the assembler gives them" if t.address is not None else
+        f"tile {t.name} has no address, and at level3 nobody else gives it one"),
     help=lambda t: "give every alloc_tile an addr (level3), or none (level2)",
     mutant=lambda t: t.address is not None or not t.context.level3 or len(t.name) > 0,
 )
@@ -189,10 +191,11 @@ INIT_READ: Rule[ReadSite] = Rule(
 
 @dataclass(frozen=True, slots=True)
 class PairSite(Site):
-    """A tile that one op reads (or also writes) and a tile that it writes. `exact`: the op is safe if both are the same
-    bytes."""
+    """A tile that one op reads (or also writes) and a tile that it writes; `depends` is the part of the first whose
+    bytes the result depends on. `exact`: the op is safe if both are the same bytes."""
 
     read: TileUse
+    depends: TileUse
     write: TileUse
     exact: bool
 
@@ -213,14 +216,16 @@ def _pairs(context: Context) -> Iterator[PairSite]:
                             if a.type.loc is b.type.loc:
                                 label = f"{site.label} {a.name} and {b.name}"
                                 exact = group in row.inplace or is_copy(step, a, b)
+                                part = touched(step, a)
+                                depends = needed(step, a) if group in phase.reads else part
                                 yield PairSite(
-                                    context, step.op, step.path, label, touched(step, a), touched(step, b), exact)
+                                    context, step.op, step.path, label, part, depends, touched(step, b), exact)
 
 
 def _safe(s: PairSite, exact: bool) -> Cond:
     if not exact:
-        return disjoint(s.read, s.write)
-    return any_of((disjoint(s.read, s.write), same_bytes(s.read, s.write), trails(s.read, s.write)))
+        return disjoint(s.depends, s.write)
+    return any_of((disjoint(s.depends, s.write), same_bytes(s.read, s.write), trails(s.read, s.write)))
 
 
 PLAN_INPLACE: Rule[PairSite] = Rule(

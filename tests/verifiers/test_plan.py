@@ -214,3 +214,42 @@ def test_an_extract_reads_only_its_window() -> None:
 
     assert program("c32") == {Verdict.PROVED}
     assert program("c16") == {Verdict.REFUTED}
+
+
+def valid_lines(rule: str, body: tuple[str, ...]) -> set[Verdict]:
+    return verdicts(check(kernel("\n".join(body)), families="PLAN"), rule)
+
+
+@pytest.mark.requirement("MP-02")
+@pytest.mark.parametrize(("rows", "refuted"), [("c32", False), ("c64", True)])
+def test_only_lines_with_valid_elements_are_read(rows: str, refuted: bool) -> None:
+    """A 64 x 64 f32 tile has its first 32 rows in bytes 0 to 8191; the other tile takes those from 8192 on."""
+    body = (
+        alloc("x", WIDE, 0, rows=rows), fill("x", WIDE), alloc("y", WIDE, 8192, rows=rows), fill("y", WIDE),
+        alloc("z", WIDE, 65536, rows=rows), f"pto.tadd ins(%x, %y : {WIDE}, {WIDE}) outs(%z : {WIDE})")
+    assert (Verdict.REFUTED in valid_lines("PLAN-OVERLAP", body)) == refuted
+
+
+@pytest.mark.requirement("MP-02")
+@pytest.mark.parametrize(("rows", "refuted"), [("c32", False), ("c64", True)])
+def test_a_destination_may_lie_behind_the_valid_lines_of_the_source(rows: str, refuted: bool) -> None:
+    body = (
+        alloc("x", WIDE, 0, rows=rows), fill("x", WIDE), alloc("y", WIDE, 8192, rows=rows),
+        f"pto.tadd ins(%x, %x : {WIDE}, {WIDE}) outs(%y : {WIDE})")
+    assert (Verdict.REFUTED in valid_lines("PLAN-INPLACE", body)) == refuted
+
+
+@pytest.mark.requirement("MP-02")
+@pytest.mark.parametrize("address", [None, 0])
+def test_an_insert_writes_what_is_read_later(address: int | None) -> None:
+    """Its destination is an operand that it keeps the rest of; that is no copy of the tile onto itself."""
+    boxed = tile(32, 64, "f16", "mat", "col_major", "row_major")
+    acc = tile(32, 64, "f32", "acc", "col_major", "row_major", 1024)
+    left = tile(32, 64, "f16", "left", "row_major", "row_major")
+    result = check(kernel("\n".join((
+        alloc("acc", acc, address), alloc("mid", boxed, address), alloc("left", left, address),
+        f"pto.tinsert ins(%acc, %c0, %c0 : {acc}, index, index) outs(%mid : {boxed})",
+        f"pto.tmov ins(%mid : {boxed}) outs(%left : {left})")), kind="cube"), families="INIT")
+    found = [f for f in result.findings if f.rule == "INIT-READ" and "mid" in f.message]
+    assert found == []
+    assert {o.verdict for o in result.obligations if o.rule == "INIT-READ" and "tmov" in o.site} == {Verdict.PROVED}
