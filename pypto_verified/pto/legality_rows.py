@@ -10,6 +10,7 @@ from pypto_verified.pto.legality_compute import ROWS as _COMPUTE
 from pypto_verified.pto.legality_fifo import ROWS as _FIFO
 from pypto_verified.pto.legality_fixpipe import ROWS as _FIXPIPE
 from pypto_verified.pto.legality_global import ROWS as _GLOBAL
+from pypto_verified.pto.legality_layout import ROWS as _LAYOUT
 from pypto_verified.pto.legality_misc import ROWS as _MISC
 from pypto_verified.pto.legality_move import ROWS as _MOVE
 from pypto_verified.pto.legality_mx import ROWS as _MX
@@ -19,7 +20,8 @@ from pypto_verified.pto.legality_temps import ROWS as _TEMPS
 from pypto_verified.pto.legality_wise import ROWS as _WISE
 
 RULES: tuple[Legal, ...] = (
-    *_ALLOC, *_MOVE, *_COMPUTE, *_WISE, *_MX, *_SCRATCH, *_TEMPS, *_SHUFFLE, *_FIFO, *_FIXPIPE, *_GLOBAL, *_MISC,
+    *_ALLOC, *_LAYOUT, *_MOVE, *_COMPUTE, *_WISE, *_MX, *_SCRATCH, *_TEMPS, *_SHUFFLE, *_FIFO, *_FIXPIPE, *_GLOBAL,
+    *_MISC,
 )
 
 

@@ -47,6 +47,9 @@ ALLOC = (
     raw("VIEW-RANK",
         "%v = pto.make_tensor_view %p, shape = [%c8, %c8], strides = [%c8[[, %c1|]]] : !pto.tensor_view<?x?xf32>",
         p="!pto.ptr<f32>"),
+    raw("VIEW-LAYOUT",
+        "%v = pto.make_tensor_view %p, shape = [%c8, %c8], strides = [%c8, %c1] {layout = #pto.layout<[[nd|nz]]>} : "
+        "!pto.tensor_view<?x?xf32>", p="!pto.ptr<f32>"),
     raw("PART-ELEMENT", "%w = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c8, %c8] : @v; -> "
         "!pto.partition_tensor_view<8x8x[[f32|f16]]>", v="!pto.tensor_view<?x?xf32>"),
     raw("PART-RANK", "%w = pto.partition_view %v, offsets = [%c0[[, %c0|]]], sizes = [%c8, %c8] : @v; -> "
