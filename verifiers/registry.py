@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from verifiers import (
+    accumulate,
     bound,
     bound_scalar,
     box,
@@ -32,7 +33,7 @@ AnyRule = Rule[Any]
 """A rule over some site class; rules of different classes stand in one table."""
 
 RULES: tuple[AnyRule, ...] = (
-    *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *plan.RULES,
+    *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *plan.RULES, *accumulate.RULES,
     *valid.RULES, *layout.RULES, *dtype.RULES,
     *event.RULES, *event_names.RULES, *kind.RULES, *pitch.RULES, *split.RULES,
     *extents.RULES, *layout_ops.RULES, *stride.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES,

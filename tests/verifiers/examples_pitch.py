@@ -1,4 +1,4 @@
-"""One passing and one violating kernel for each rule about pitches; the two texts differ in one field."""
+"""One passing and one violating kernel for each rule about accumulators; the two texts differ in one field."""
 
 from __future__ import annotations
 
@@ -78,6 +78,14 @@ def _chained(rows: str) -> str:
         stored(acc, "c16"))
 
 
+def _added_to(address: int) -> str:
+    """A product added to %c, written to a tile of its own name at `address`."""
+    acc = accumulator()
+    return cube(
+        loaded(), alloc("c", acc, 0, "c64"), product(acc), alloc("d", acc, address, "c64"),
+        loaded(more="2"), added(acc, "2").replace("outs(%c", "outs(%d"), stored(acc, "c64").replace("%c :", "%d :"))
+
+
 def _shallow(mode: int) -> str:
     """A left operand of 64 columns of which 32 are valid."""
     acc, lefts = accumulator(), left(mode=mode)
@@ -105,5 +113,6 @@ PAIRS: dict[str, Pair] = {
     "PITCH-ACC": Pair(_chained("c16"), _chained("c32")),
     "PITCH-OPERAND": Pair(_shallow(1), _shallow(0)),
     "PITCH-WINDOW": Pair(_window("c16"), _window("c64")),
+    "PLAN-ACCUMULATOR": Pair(_added_to(0), _added_to(16384)),
     "PITCH-COMPACT": Pair(_compact("acc"), _compact("mat")),
 }
