@@ -75,15 +75,17 @@ class _LastWrites(Reaching):
 
 
 def _without(state: State, step: Step, region: Region) -> State:
-    """The state with what the region replaces taken from older writes."""
+    """The state with what the region replaces taken from older writes. What a tile itself holds beyond the region stays
+    there; of another tile's value in the same bytes nothing is left."""
     tile = region.tile
+    exact = _exact(region)
     part = not region.sure or step.op.name in MERGING or tile.how == "subview"
-    covered = _exact(region) if part else certain_bytes(tile)
     left: State = {}
     for source, bytes_ in state.items():
         if comparable(source.tile.root, tile.root):
+            own = part or source.tile.root is tile.root
             renewed = region.sure and place_of(source.tile) == place_of(tile)
-            bytes_ = 0 if renewed else bytes_ & ~covered
+            bytes_ = 0 if renewed else bytes_ & ~(exact if own else certain_bytes(tile))
         if bytes_:
             left[source] = bytes_
     return left
