@@ -28,10 +28,10 @@ def memory_reuse(function: Function, ctx: PassContext) -> Function:
     for buffer in sorted(table, key=lambda b: -b.size):
         fitting = next((x for x in bins.setdefault(buffer.space, []) if x.takes(buffer, graph)), None)
         if fitting is None:
-            bins[buffer.space].append(_Bin([buffer.base]))
+            bins[buffer.space].append(_Bin(buffer.base, {buffer.base}))
         else:
-            renamed[buffer.base] = fitting.members[0]
-            fitting.members.append(buffer.base)
+            renamed[buffer.base] = fitting.name
+            fitting.members.add(buffer.base)
     return rebase(function, ctx, renamed)
 
 
@@ -39,7 +39,8 @@ def memory_reuse(function: Function, ctx: PassContext) -> Function:
 class _Bin:
     """Buffers that share bytes; the first is the largest and gives the name."""
 
-    members: list[str]
+    name: str
+    members: set[str]
 
     def takes(self, buffer: Buffer, graph: Interference) -> bool:
-        return not any(graph.conflict(buffer.base, m) for m in self.members)
+        return self.members.isdisjoint(graph.edges.get(buffer.base, ()))
