@@ -40,6 +40,7 @@ class Names:
 
     def __init__(self, taken: Iterable[str]) -> None:
         self._taken = set(taken)
+        self._tried: dict[tuple[str, int], int] = {}
 
     @classmethod
     def of(cls, function: Function) -> Names:
@@ -48,20 +49,23 @@ class Names:
 
     def fresh(self, base: str) -> str:
         """`base` itself if free, else `base__1`, `base__2`, ...; the name is taken from then on."""
-        name, version = base, 0
-        while name in self._taken:
-            version += 1
-            name = f"{base}__{version}"
+        name = base if base not in self._taken else self._first_free(f"{base}__", 1)
         self._taken.add(name)
         return name
 
     def numbered(self, prefix: str) -> str:
         """`prefix_0`, `prefix_1`, ...: the first that is free; the name is taken from then on."""
-        k = 0
-        while f"{prefix}_{k}" in self._taken:
+        name = self._first_free(f"{prefix}_", 0)
+        self._taken.add(name)
+        return name
+
+    def _first_free(self, stem: str, start: int) -> str:
+        """The search goes on where the last one for this stem ended: names never become free again."""
+        k = self._tried.get((stem, start), start)
+        while f"{stem}{k}" in self._taken:
             k += 1
-        self._taken.add(f"{prefix}_{k}")
-        return f"{prefix}_{k}"
+        self._tried[stem, start] = k
+        return f"{stem}{k}"
 
 
 def defined_names(body: Iterable[Stmt]) -> dict[str, None]:
