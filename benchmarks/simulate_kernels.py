@@ -1,9 +1,9 @@
-"""How many kernels of real models the simulator runs: `python -m benchmarks.simulate_kernels CHECKOUT [-j N]`.
+"""How many kernels of real models the simulator runs: `python -m benchmarks.simulate_kernels CHECKOUT [-j N] [--list]`.
 
 CHECKOUT is a PTOAS checkout; its `test/samples` hold the `.pto` that PyPTO wrote for whole models. Every function of
-every file counts. Sizes that the text leaves open are 128, other scalars 1, inputs are random; the partner core of a
-pipe sends arbitrary data. A run that ends without an error counts as run; an error, or an op that is not modelled, is a
-reason.
+every file counts. Inputs are random; the partner core of a pipe sends arbitrary data. Sizes that the text leaves open
+are 128 and other scalars 1; where that ends in an error, others are tried (see `admissible`), and the best counts. A
+run that ends without an error counts as run; an error, or an op that is not modelled, is a reason.
 """
 
 from __future__ import annotations
@@ -11,20 +11,52 @@ from __future__ import annotations
 import argparse
 import re
 from collections import Counter
+from dataclasses import dataclass
+from itertools import product
+from operator import attrgetter
 from pathlib import Path
 from time import perf_counter
 
 from benchmarks.pto_kernels import kernels
 from pypto_verified.errors import PtoError
-from pypto_verified.pto.module import Module
+from pypto_verified.pto.module import Func, Module
 from pypto_verified.pto.reader import read
+from pypto_verified.pto.types import PtrType, ScalarType
 from pypto_verified.simulator import Outcome, replay
 from pypto_verified.simulator.errors import UnmodelledError
-from pypto_verified.targets import target
+from pypto_verified.simulator.program import walk
+from pypto_verified.simulator.replay import shape_operands
+from pypto_verified.simulator.run import LAUNCH_ARGUMENTS
+from pypto_verified.targets import Target, target
 from pypto_verified.workers import Failure, Workers
 
-SECONDS = 60.0
-STEPS = 200_000
+SECONDS = 120.0
+"""For a file."""
+SEARCH = 15.0
+"""Seconds of a search for arguments, for a function."""
+STEPS = 1_000_000
+SIZES = (16, 1, 1024, 512, 256, 64, 32, 8, 8192, 4, 2)
+NUMBERS = (0, 128, *SIZES)
+CONTENTS = ((0, 8), (1, 2), (127, 128), (-1, 0))
+"""Ranges of what integer tensors hold: any small numbers; counts; positions behind a window; no entry at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What became of a function under `arguments`, those that differ from the defaults, and `integers` in its tensors.
+    `error` is the first one, '' after a run; `reached` the share of the ops' lines that ran."""
+
+    function: str
+    outcome: str
+    arguments: dict[str, int]
+    integers: tuple[int, int]
+    error: str = ""
+    reached: float = 0.0
+
+    @property
+    def chosen(self) -> bool:
+        """Whether the defaults would not do."""
+        return bool(self.arguments) or self.integers != CONTENTS[0]
 
 
 def outcome_of(outcome: Outcome) -> str:
@@ -35,16 +67,66 @@ def outcome_of(outcome: Outcome) -> str:
     return f"error: {outcome.errors[0].kind}" if outcome.errors else "run"
 
 
-def run_file(path: str) -> list[tuple[str, str]]:
-    """(function, outcome) of each function with a body."""
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """A run. `errors` is how bad it is, 0 without any."""
+
+    arguments: dict[str, int]
+    integers: tuple[int, int]
+    outcome: Outcome
+    errors: int
+
+
+def _attempt(func: Func, chip: Target, arguments: dict[str, int], integers: tuple[int, int]) -> Attempt:
+    outcome = replay(func, arguments, chip, max_steps=STEPS, integers=integers)
+    return Attempt(arguments, integers, outcome, len(outcome.errors) + 10_000 * outcome.stopped)
+
+
+_errors = attrgetter("errors")
+
+
+def admissible(func: Func, chip: Target) -> Row:
+    """`func` under the first arguments that give no error, else under those that give the fewest.
+
+    All sizes one power of two and all other numbers 0 or 1, for each of CONTENTS; then, from the best of these, one
+    argument after the other takes the value that leaves the fewest errors.
+    """
+    names = [
+        a.name for a in func.args
+        if isinstance(a.type, ScalarType) and not a.type.dtype.is_float and a.name not in LAUNCH_ARGUMENTS
+    ]
+    extents = {v.name for v in shape_operands(func)}
+    deadline = perf_counter() + SEARCH
+    found = _attempt(func, chip, {}, CONTENTS[0])
+    if found.errors and not outcome_of(found.outcome).startswith("not modelled"):
+        holders = [a for a in func.args if isinstance(a.type, PtrType) and not a.type.dtype.is_float]
+        for size, integers, number in product((128, *SIZES), CONTENTS if holders else CONTENTS[:1], (1, 0)):
+            if found.errors and perf_counter() < deadline:
+                together = {n: size if n in extents else number for n in names}
+                found = min(found, _attempt(func, chip, together, integers), key=_errors)
+        for name in names:
+            for value in SIZES if name in extents else NUMBERS:
+                if found.errors and perf_counter() < deadline:
+                    one = _attempt(func, chip, found.arguments | {name: value}, found.integers)
+                    found = min(found, one, key=_errors)
+    error = str(found.outcome.errors[0]) if found.errors else ""
+    lines = {op.line for op in walk(func.body) if op.name.startswith("pto.")} if func.body is not None else set()
+    reached = len(lines & found.outcome.visited) / max(1, len(lines))
+    return Row(func.name, outcome_of(found.outcome), found.arguments, found.integers, error, reached)
+
+
+def run_file(path: str) -> list[Row]:
+    """Each function with a body."""
     try:
         module: Module = read(Path(path).read_text("utf-8"), path)
     except PtoError as error:
-        return [("", f"not read: {type(error).__name__}")]
+        return [Row("", f"not read: {type(error).__name__}", {}, CONTENTS[0], str(error))]
     found = []
     for unit in module.units():
         chip = target("a5" if unit.arch == "a5" or "A5" in path else "a2a3")
-        found += [(f.name, outcome_of(replay(f, {}, chip, max_steps=STEPS))) for f in unit.funcs if f.body is not None]
+        for func in unit.funcs:
+            if func.body is not None:
+                found.append(admissible(func, chip))
     return found
 
 
@@ -52,17 +134,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkout", type=Path)
     parser.add_argument("-j", "--jobs", type=int, default=2)
+    parser.add_argument("--list", action="store_true", help="print each function that needs other arguments, or fails")
     options = parser.parse_args()
     files = [str(p) for p in kernels(options.checkout, "")]
     counts: Counter[str] = Counter()
+    chosen = 0
     started = perf_counter()
-    for result in Workers(run_file, options.jobs, SECONDS).run(files):
-        if isinstance(result, Failure):
-            counts[f"stopped: {result.reason}"] += 1
-        else:
-            counts.update(outcome for _, outcome in result)
+    for path, result in zip(files, Workers(run_file, options.jobs, SECONDS).run(files), strict=True):
+        rows = [Row("", f"stopped: {result.reason}", {}, CONTENTS[0])] if isinstance(result, Failure) else result
+        counts.update(row.outcome for row in rows)
+        chosen += sum(row.outcome == "run" and row.chosen for row in rows)
+        for row in rows if options.list else ():
+            if row.error or row.chosen or not row.function:
+                where = Path(path).relative_to(options.checkout)
+                print(f"{where} {row.function}: {row.outcome} {row.arguments} {row.integers} {row.reached:.0%} {row.error}")
     total = sum(counts.values())
-    print(f"{len(files)} files, {total} functions, {perf_counter() - started:.0f} s")
+    print(f"{len(files)} files, {total} functions, {perf_counter() - started:.0f} s; {chosen} under other arguments")
     for outcome, n in counts.most_common():
         print(f"{n:6} {n / total:6.1%}  {outcome}")
 

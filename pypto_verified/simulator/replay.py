@@ -24,6 +24,8 @@ DEFAULT_EXTENT = 128
 """An extent of a tensor that the witness does not name."""
 UNSHAPED_ELEMENTS = 4096
 """Elements of an argument that no view of known extents describes."""
+SMALL_INTEGERS = (0, 8)
+"""What integer tensors hold by default: they may be indices."""
 LARGEST_BYTES = 1 << 30
 """A larger argument is not allocated."""
 RANDOM_ELEMENTS = 1 << 22
@@ -60,19 +62,19 @@ class _Evaluation:
 
 def replay(
     func: Func, witness: Mapping[str, int], target: Target, seed: int = 0, *, max_steps: int = MAX_STEPS,
-    private: frozenset[str] | None = None, declared: bool = False,
+    private: frozenset[str] | None = None, declared: bool = False, integers: tuple[int, int] = SMALL_INTEGERS,
 ) -> Outcome:
     """Run `func` under `witness` on random inputs.
 
     Every pointer argument gets a buffer of exactly what its views describe. `private` names allocations (SSA names of
     `pto.alloc_tile`) that get storage of their own. A scalar that the witness does not name is DEFAULT_EXTENT when it
     is an extent of a tensor, else 1. `declared`: on the machine that addresses operands as their types say. What the
-    partner core of a pipe would send is arbitrary.
+    partner core of a pipe would send is arbitrary. `integers`: what integer tensors hold, from (included) and to (not).
     """
-    shapes = _shape_operands(func)
+    shapes = shape_operands(func)
     scalars = {a.name: _scalar(a, witness, a in shapes) for a in func.args if isinstance(a.type, ScalarType)}
     try:
-        inputs = _inputs(func, scalars, seed)
+        inputs = _inputs(func, scalars, seed, integers)
     except SimError as error:
         return Outcome({}, [error], stopped=True)
     return _once(witness, scalars, inputs, max_steps, compile(func, target, private, declared, lone=True))
@@ -136,7 +138,7 @@ def _once(
     )
 
 
-def _shape_operands(func: Func) -> set[Value]:
+def shape_operands(func: Func) -> set[Value]:
     """Values that an extent of a tensor is computed from."""
     found: set[Value] = set()
     for op in reversed(func.body.ops if func.body is not None else ()):
@@ -153,8 +155,10 @@ def _scalar(argument: Value, witness: Mapping[str, int], is_extent: bool) -> Sca
     return float(value) if floating else value
 
 
-def _inputs(func: Func, scalars: Mapping[str, Scalar], seed: int) -> dict[str, Array]:
-    """Random contents: floats around 0, integers 0..7 (they may be indices)."""
+def _inputs(
+    func: Func, scalars: Mapping[str, Scalar], seed: int, integers: tuple[int, int]
+) -> dict[str, Array]:
+    """Random contents: floats around 0, integers of the range `integers`."""
     sizes = _sizes(func, scalars)
     random = np.random.default_rng(seed)
     found: dict[str, Array] = {}
@@ -167,7 +171,7 @@ def _inputs(func: Func, scalars: Mapping[str, Scalar], seed: int) -> dict[str, A
             some = min(count, RANDOM_ELEMENTS)
             found[argument.name] = np.zeros(count, kind)
             found[argument.name][:some] = (
-                random.standard_normal(some, np.float32) if is_float(kind) else random.integers(0, 8, some)
+                random.standard_normal(some, np.float32) if is_float(kind) else random.integers(*integers, some)
             )
     return found
 
