@@ -126,6 +126,7 @@ class Flow:
         self._writes: dict[tuple[int, int], Write] = {}
         self._heads: dict[Loop, State] = {}
         self._homes = {d.tile.root: d for d in reversed(program.defined)}
+        self._last_reads = _last_reads(program)
         self._run(program.body, State())
 
     def _run(self, node: Node, state: State) -> State:
@@ -170,7 +171,13 @@ class Flow:
             write = self._writes.get((step.index, i))
             if write is None:
                 write = self._writes[step.index, i] = Write(step, touched(step, tile))
+            self._forget_unread(state, step)
             _write(write, state)
+
+    def _forget_unread(self, state: State, step: Step) -> None:
+        """Drop what handles wrote themselves that no step from here on reads: nobody asks who destroyed it."""
+        for key in [key for key in state.own if self._last_reads.get(key[0], -1) < step.index]:
+            del state.own[key]
 
     def _read(self, step: Step, number: int, tile: TileUse, state: State) -> None:
         read = self.reads.setdefault((step.index, number), Read(step, tile))
@@ -249,21 +256,28 @@ def flow_of(program: AccessProgram) -> Flow:
     return Flow(program)
 
 
+def _last_reads(program: AccessProgram) -> dict[Root, int]:
+    """The index of the last step before which each handle may still be read, over all iterations of loops."""
+    ends = {step.loops[0]: step.index for step in program.steps if step.loops}
+    return {
+        tile.root: ends[step.loops[0]] if step.loops else step.index for step in program.steps for tile in step.reads()}
+
+
 def _write(write: Write, state: State) -> None:
     root = write.tile.root
     certain, possible = certain_bytes(write.tile), possible_bytes(write.tile)
-    whole = write.tile.whole
+    whole, kept = write.tile.whole, ~certain
     for source, reach in list(state.reach.items()):
         if not _same_arena(root, source.write.tile.root):
             continue
-        reach.bytes &= ~certain
+        reach.bytes &= kept
         if whole:
             reach.renewed |= {root}
         if not reach.bytes:
             del state.reach[source]
     victims = {
-        key: lost & possible for key, lost in state.own.items()
-        if key[0] is not root and lost & possible and _same_arena(key[0], root)}
+        key: lost for key, own in state.own.items()
+        if key[0] is not root and _same_arena(key[0], root) and (lost := own & possible)}
     state.reach[Source(write, frozenset())] = Reach(possible, frozenset(), victims)
     state.own[root, False] = state.own.get((root, False), 0) | possible
 
