@@ -147,7 +147,8 @@ def main() -> None:
         for row in rows if options.list else ():
             if row.error or row.chosen or not row.function:
                 where = Path(path).relative_to(options.checkout)
-                print(f"{where} {row.function}: {row.outcome} {row.arguments} {row.integers} {row.reached:.0%} {row.error}")
+                under = f"{row.arguments} {row.integers} reaches {row.reached:.0%}"
+                print(f"{where} {row.function}: {row.outcome} {under} {row.error}")
     total = sum(counts.values())
     print(f"{len(files)} files, {total} functions, {perf_counter() - started:.0f} s; {chosen} under other arguments")
     for outcome, n in counts.most_common():

@@ -1,4 +1,4 @@
-"""Arrays of the scalar unit, and barriers across cores."""
+"""Arrays of the scalar unit, barriers across cores, and what a replay puts in tensors of integers."""
 
 from __future__ import annotations
 
@@ -59,3 +59,14 @@ def test_a_barrier_holds_up_no_core_that_is_alone() -> None:
     assert replay(func, {}, A3).errors == []
     (error,) = run(func, {"out": np.zeros(4, np.int32)}, {}, A3).errors
     assert isinstance(error, UnmodelledError)
+
+
+def test_a_replay_fills_integer_tensors_from_the_range_that_it_is_given() -> None:
+    body = "\n".join(
+        f"%x{i} = pto.load_scalar %in[%c{i}] : !pto.ptr<i32> -> i32\n"
+        f"pto.store_scalar %x{i}, %out[%c{i}] : !pto.ptr<i32>, i32" for i in range(4)
+    )
+    constants = "\n".join(f"%c{i} = arith.constant {i} : index" for i in range(4))
+    text = f"module {{\nfunc.func @kernel(%in: !pto.ptr<i32>, %out: !pto.ptr<i32>) {{\n{constants}\n{body}\nreturn\n}}\n}}"
+    outputs = replay(read(text, "kernel.pto").funcs[0], {}, A3, integers=(-5, -4)).outputs["out"]
+    assert outputs[:4].tolist() == [-5] * 4
