@@ -67,6 +67,7 @@ def test_a_replay_fills_integer_tensors_from_the_range_that_it_is_given() -> Non
         f"pto.store_scalar %x{i}, %out[%c{i}] : !pto.ptr<i32>, i32" for i in range(4)
     )
     constants = "\n".join(f"%c{i} = arith.constant {i} : index" for i in range(4))
-    text = f"module {{\nfunc.func @kernel(%in: !pto.ptr<i32>, %out: !pto.ptr<i32>) {{\n{constants}\n{body}\nreturn\n}}\n}}"
+    head = "module {\nfunc.func @kernel(%in: !pto.ptr<i32>, %out: !pto.ptr<i32>) {\n"
+    text = f"{head}{constants}\n{body}\nreturn\n}}\n}}\n"
     outputs = replay(read(text, "kernel.pto").funcs[0], {}, A3, integers=(-5, -4)).outputs["out"]
     assert outputs[:4].tolist() == [-5] * 4
