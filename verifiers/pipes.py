@@ -6,7 +6,7 @@ order; where the two orders can't be compared, they only match if all pushes are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -60,7 +60,8 @@ def _of_lane(program: AccessProgram, lane: int) -> tuple[Mapping[str, IntLike], 
     return there, all_of(substitute_cond(c, there) for c in rest)
 
 
-def transfers(program: AccessProgram, op: str, id: int, lane: int) -> list[Transfer]:
+@lru_cache(maxsize=32)
+def transfers(program: AccessProgram, op: str, id: int, lane: int) -> tuple[Transfer, ...]:
     """The pushes or pops named `op` of pipe `id` that a lane may run, in program order. A cube core has no lanes."""
     found: list[Transfer] = []
     there, facts = _of_lane(program, lane)
@@ -73,7 +74,7 @@ def transfers(program: AccessProgram, op: str, id: int, lane: int) -> list[Trans
         if path is not FALSE and 0 <= code < len(SPLITS):
             rows, cols = (substitute(e, there) for e in (tile.valid_rows, tile.valid_cols))
             found.append(Transfer(step, tile, SPLITS[code], path & facts, rows, cols))
-    return found
+    return tuple(found)
 
 
 def used(program: AccessProgram, op: str) -> list[int]:
@@ -90,7 +91,7 @@ class Match:
     why: str
 
 
-def matched(own: list[Transfer], others: list[Transfer]) -> Iterator[Match]:
+def matched(own: Sequence[Transfer], others: Sequence[Transfer]) -> Iterator[Match]:
     """Each transfer of one end with its counterpart."""
     if not own or not others:
         return
