@@ -28,6 +28,7 @@ from pypto_verified.errors import (
     ParseError,
     PassError,
     PtoError,
+    told,
 )
 from pypto_verified.inputs import Source
 from pypto_verified.labels import labels
@@ -314,12 +315,18 @@ def error_finding(error: PtoError, path: str) -> Finding:
 
 
 def _internal(error: BaseException, path: str) -> Finding:
-    """A fault of this tool, in one line; PYPTO_VERIFY_TRACEBACK=1 shows the traceback on stderr."""
+    """A fault of this tool, in one line; PYPTO_VERIFY_TRACEBACK=1 shows the traceback on stderr. An error that the
+    file's own code raised is the file's."""
+    place = list(traceback.walk_tb(error.__traceback__))[-1:]
+    for frame, line in place:
+        if frame.f_code.co_filename == path:
+            where = Location(path, line)
+            return error_finding(LanguageError(f"the file's own code stops with {told(error)}", where), path)
     if os.environ.get("PYPTO_VERIFY_TRACEBACK") == "1":
         traceback.print_exception(error, file=sys.stderr)
     return Finding(
         rule="INTERNAL", kind=Kind.LEGALITY, verdict=Verdict.ERROR, file=path,
-        message=f"internal error: {_one_line(f'{type(error).__name__}: {error}')}",
+        message=f"internal error: {_one_line(told(error))}",
         help="please report this file; PYPTO_VERIFY_TRACEBACK=1 shows where it happened",
     )
 

@@ -69,3 +69,12 @@ class NotModelled(PtoError):
     def __init__(self, what: str, location: Location = NOWHERE, help: str = "", source_line: str = "") -> None:
         super().__init__(f"not modelled: {what}", location, help, source_line)
         self.what = what
+
+
+def told(error: BaseException) -> str:
+    """An error by type and text in one line, also where its own `__str__` fails."""
+    try:
+        text = " ".join(str(error).split())
+    except Exception:
+        text = "(it can't tell what)"
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

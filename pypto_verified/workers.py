@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import time
@@ -12,6 +14,11 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, ForkProcess, SpawnContext, SpawnProcess
 from typing import Generic, TypeVar
+
+_SIZE = 8
+"""Bytes before a result that say how long it is."""
+_GRACE = 1.0
+"""Seconds that a process without a result gets to end by itself, so that its exit code is known."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -30,6 +37,8 @@ class _Job:
     index: int
     process: ForkProcess | SpawnProcess
     deadline: float
+    received: bytes = b""
+    complete: bool = False
 
 
 class Workers(Generic[Item, Result]):
@@ -61,8 +70,10 @@ class Workers(Generic[Item, Result]):
                     self._start(*waiting.pop())
                 for connection in wait(list(self._running), self._patience()):
                     assert isinstance(connection, Connection)
-                    index = self._running[connection].index
-                    found[index] = self._collect(connection)
+                    self._receive(connection)
+                    if self._running[connection].complete:
+                        result = self._result(connection)
+                        found[self._stop(connection).index] = result
                 for connection in [c for c, job in self._running.items() if job.deadline <= time.monotonic()]:
                     index = self._stop(connection).index
                     found[index] = Failure(True, f"no verdict within {self.timeout:g} s")
@@ -86,20 +97,35 @@ class Workers(Generic[Item, Result]):
         nearest = min(job.deadline for job in self._running.values())
         return None if nearest == float("inf") else max(0.0, nearest - time.monotonic())
 
-    def _collect(self, connection: Connection) -> Result | Failure:
+    def _receive(self, connection: Connection) -> None:
+        """Take what has come of a result; never waits for the rest."""
+        job = self._running[connection]
+        part = os.read(connection.fileno(), 1 << 20)
+        job.received += part
+        size = int.from_bytes(job.received[:_SIZE], "little")
+        job.complete = not part or (len(job.received) >= _SIZE and len(job.received) - _SIZE >= size)
+
+    def _result(self, connection: Connection) -> Result | Failure:
+        """The result that a process has sent, or why it has sent none."""
+        job = self._running[connection]
+        size = int.from_bytes(job.received[:_SIZE], "little")
+        if len(job.received) < _SIZE + size or not size:
+            job.process.join(_GRACE)
+            code = job.process.exitcode
+            return Failure(False, f"its process {_ending(code) if code is not None else 'closed its way out'}")
         try:
-            result: Result = connection.recv()
-        except EOFError:
-            process = self._running[connection].process
-            process.join()
-            return Failure(False, f"its process {_ending(process.exitcode or 0)}")
-        finally:
-            self._stop(connection)
+            result: Result = pickle.loads(job.received[_SIZE : _SIZE + size])
+        except Exception:
+            return Failure(False, "its process sent no readable result")
         return result
 
     def _stop(self, connection: Connection) -> _Job:
+        """End a job's process and whatever it has started; the group is gone before its number can be another's."""
         job = self._running.pop(connection)
         connection.close()
+        if hasattr(os, "killpg") and job.process.pid is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(job.process.pid, signal.SIGKILL)
         job.process.kill()
         job.process.join()
         return job
@@ -116,9 +142,20 @@ def _ending(code: int) -> str:
 
 def _child(work: Callable[[Item], Result], item: Item, sender: Connection) -> None:
     """The user's module runs in here: it gets no input, and what it prints goes to stderr, never into a report."""
+    own = os.getpid()
+    if hasattr(os, "setsid"):
+        os.setsid()  # so that what the module starts can be ended with it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles an interrupt and ends its children
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     sys.stdout.flush()
     os.dup2(2, 1)
-    sender.send(work(item))
+    data = pickle.dumps(work(item))
+    if os.getpid() != own:
+        os._exit(0)  # a copy that the module made of this process
+    _send(sender.fileno(), len(data).to_bytes(_SIZE, "little") + data)
     sender.close()
+
+
+def _send(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]

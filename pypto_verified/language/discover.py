@@ -12,10 +12,12 @@ import types
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pypto_verified.errors import told
 from pypto_verified.language.arguments import GUESSES, Arguments, instances, parametrized, shown_arguments
 from pypto_verified.language.markers import Recorder
 from pypto_verified.language.sources import SourceFile
 from pypto_verified.language.stubs import Stub
+from pypto_verified.language.surroundings import is_interrupt
 
 _CHOSEN: Arguments = {"int": 16, "float": 2.0, "bool": False}
 """Values by annotation. 16 elements fit every memory and are a whole number of rows of every box."""
@@ -81,7 +83,7 @@ def _try(
     try:
         function = _first_statements(factory.node, module, source)
     except (Exception, SystemExit) as e:
-        yield f"was not called: {type(e).__name__}: {e}"
+        yield f"was not called: {told(e)}"
         return
     ran = False
     for guess in [*shown[:GUESSES], chosen]:
@@ -91,8 +93,10 @@ def _try(
             try:
                 _call(function, factory.node, instance, guess)
                 ran = True
-            except (Exception, SystemExit) as e:
-                problem = f"{type(e).__name__}: {e}"
+            except BaseException as e:
+                if is_interrupt(e):
+                    raise
+                problem = told(e)
     if not ran:
         yield f"was not called: {problem}"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from pypto_verified.errors import InputError, LanguageError, Location, NotModelled, PtoError
+from pypto_verified.errors import InputError, LanguageError, Location, NotModelled, PtoError, told
 from pypto_verified.ir.stmt import Program
 from pypto_verified.language.collect import Collection, program_of
 from pypto_verified.language.discover import factory_calls
@@ -19,6 +19,7 @@ from pypto_verified.language.markers import ProgramMark
 from pypto_verified.language.public import public_names
 from pypto_verified.language.sources import SourceFile, SourceTable
 from pypto_verified.language.stubs import is_stub
+from pypto_verified.language.surroundings import is_interrupt, own_surroundings
 
 _LARGEST = 4_000_000
 """Bytes of the largest file that is read."""
@@ -60,7 +61,7 @@ def load_source(text: str, file: str, bindings: Mapping[str, object] = MappingPr
     sources.add(source)
     path = Path(file)
     tree = source.tree
-    with kernel_imports(path, {**public_names(), **bindings}) as recorder:
+    with kernel_imports(path, {**public_names(), **bindings}) as recorder, own_surroundings(file):
         module = _run(source, path)
         collection = Collection(module.__name__, sources)
         collection.own(recorder)
@@ -89,14 +90,16 @@ def _run(source: SourceFile, path: Path) -> types.ModuleType:
         exec(compile(source.tree, source.name, "exec", dont_inherit=True), vars(module))
     except PtoError:
         raise
-    except Exception as e:
-        raise _python_error(source, e, vars(module)) from e
     except SystemExit:
         raise LanguageError("the file exits when it is loaded", Location(source.name)) from None
+    except BaseException as e:
+        if is_interrupt(e):
+            raise
+        raise _python_error(source, e, vars(module)) from e
     return module
 
 
-def _python_error(source: SourceFile, error: Exception, names: Mapping[str, object]) -> PtoError:
+def _python_error(source: SourceFile, error: BaseException, names: Mapping[str, object]) -> PtoError:
     """A Python error at the deepest line of the user's file; NotModelled where it may come of a stub among the file's
     `names`, which has no value of its own (names and imports that fail never do)."""
     line, trace = 0, error.__traceback__
@@ -110,10 +113,10 @@ def _python_error(source: SourceFile, error: Exception, names: Mapping[str, obje
     absent = sorted(name for name, value in names.items() if is_stub(value))
     if absent and not isinstance(error, (NameError, ImportError)):
         return NotModelled(
-            f"a file that stops with {type(error).__name__}: {error}, maybe for want of {', '.join(absent)}", place,
+            f"a file that stops with {told(error)}, maybe for want of {', '.join(absent)}", place,
             "keep what these modules compute out of the code at module level", text,
         )
     return LanguageError(
-        f"the file stops with {type(error).__name__}: {error}", place,
+        f"the file stops with {told(error)}", place,
         "the code at module level must run without a device", text,
     )
