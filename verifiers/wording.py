@@ -15,11 +15,13 @@ from pypto_verified.index.cond import all_of, any_of, eq, negate, nonneg
 from pypto_verified.index.expr import Atom, from_atom
 from verifiers.access.program import Rect, Step, TensorView, TileUse, Window
 from verifiers.access.symbols import SymbolKind, Symbols
+from verifiers.reaching import Source
+from verifiers.regions import Region
 from verifiers.sites import Site
 
 T = TypeVar("T")
 
-_WORDED = (Site, Step, TileUse, Rect, TensorView, Window)
+_WORDED = (Site, Step, TileUse, Rect, TensorView, Window, Region, Source)
 
 
 @dataclass(frozen=True, slots=True)
