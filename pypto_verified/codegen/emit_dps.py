@@ -152,7 +152,7 @@ _UNARY = (
     row("log", "tlog", "src", attrs=_precision("log_precision")),
     row("recip", "trecip", "src", attrs=_precision("recip_precision")),
     row("rsqrt", "trsqrt", "src tmp"),
-    row("cast", "tcvt", "src", attrs=_enum("rmode", "round_mode", "mode", ROUND_MODES)),
+    row("cast", "tcvt", "src tmp", attrs=_enum("rmode", "round_mode", "mode", ROUND_MODES)),
     row("fillpad", "tfillpad", "src"),
     row("fillpad_inplace", "tfillpad", "src"),
     row("fillpad_expand", "tfillpad_expand", "src -"),

@@ -224,7 +224,7 @@ OPS: tuple[OpDecl, ...] = (
     _one("cos", _of_dtypes("FP32")),
     op("tile.rsqrt", "tile tmp?", _rsqrt, "V V > V", noalias="*", row_major=True, source=_UNARY),
     op(
-        "tile.cast", "tile", _cast, "V > V", keywords="target_type:dtype! mode:round=round", row_major=True,
-        source=_UNARY,
+        "tile.cast", "tile tmp?", _cast, "V V > V", keywords="target_type:dtype! mode:round=round", row_major=True,
+        noalias="tmp", signature="tile target_type mode tmp", source=_UNARY,
     ),
 )

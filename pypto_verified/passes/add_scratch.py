@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 
-from pypto_verified.dtypes import INT16, UINT16, DType
+from pypto_verified.dtypes import FP16, FP32, INT8, INT16, UINT8, UINT16, DType
 from pypto_verified.ir.expr import NO_ARG, Attr, Call, Const, MakeTuple, Var
 from pypto_verified.ir.stmt import Assign, Function, Stmt
 from pypto_verified.ir.types import TileType
@@ -20,12 +21,13 @@ Scratch = tuple[tuple[int, ...], DType, Space]
 
 @dataclass(frozen=True, slots=True)
 class ScratchRow:
-    """An op whose optional operand `param` is a scratch; `shape_of(source, result)` is the tile to create."""
+    """An op whose optional operand `param` is a scratch; `shape_of(source, result)` is the tile to create, None where
+    the instruction needs none."""
 
     op: str
     param: str
     targets: frozenset[str]
-    shape_of: Callable[[TileType | None, TileType], Scratch]
+    shape_of: Callable[[TileType | None, TileType], Scratch | None]
     source: str
 
 
@@ -40,12 +42,24 @@ def _ramp_table(source: TileType | None, result: TileType) -> Scratch:
     return (1, size // result.dtype.bytes), result.dtype, Space.VEC
 
 
+def _cast_steps(source: TileType | None, result: TileType) -> Scratch | None:
+    """Narrowing to integers without saturation goes through 32-bit words: all of them for FP32, 64 for FP16."""
+    assert source is not None, "a cast has a source"
+    if source.dtype == FP32 and result.dtype in (INT16, UINT16):
+        return (1, 4 * prod(source.shape)), INT8, Space.VEC
+    if source.dtype == FP16 and result.dtype in (INT8, UINT8, INT16, UINT16):
+        return (1, 4 * 64), INT8, Space.VEC
+    return None
+
+
 _BOTH = frozenset({"a2a3", "a5"})
 ROWS: dict[str, ScratchRow] = {
     r.op: r for r in (
         ScratchRow("tile.transpose", "tmp_tile", _BOTH, _like_source, "PTO-ISA TTRANS"),
         ScratchRow("tile.sort32", "tmp", _BOTH, _like_source, "PTOAS TSort32Op: level3, width not known statically"),
         ScratchRow("tile.ci", "tmp", frozenset({"a2a3"}), _ramp_table, "PTOAS TCIOp: level3 on a2a3"),
+        ScratchRow("tile.cast", "tmp", frozenset({"a2a3"}), _cast_steps,
+                   "PTOAS makeTCvtTmpType: level3 on a2a3; an upper bound of its bytes"),
     )
 }
 
@@ -82,14 +96,17 @@ class _Pass(Rewriter):
         first = call.args[0]
         source = first.type if isinstance(first, Var) and isinstance(first.type, TileType) else None
         assert isinstance(new.var.type, TileType), "an op with a scratch yields a tile"
-        shape, dtype, space = row.shape_of(source, new.var.type)
+        scratch = row.shape_of(source, new.var.type)
+        if scratch is None:
+            return (new,)
+        shape, dtype, space = scratch
         kwargs: dict[str, Attr] = {"dtype": dtype, "target_memory": space}
-        scratch = make_call("tile.create", (MakeTuple(tuple(map(Const, shape))),), kwargs, call.span)
-        tmp = Var(self.names.fresh(f"{s.var.name}_tmp"), scratch.type)
+        create = make_call("tile.create", (MakeTuple(tuple(map(Const, shape))),), kwargs, call.span)
+        tmp = Var(self.names.fresh(f"{s.var.name}_tmp"), create.type)
         omitted = (NO_ARG,) * (position - len(call.args))
         args = (*call.args[:position], *omitted, tmp)
         remade = make_call(call.op, args, dict(call.kwargs), call.span)
-        return (Assign(tmp, scratch, s.span), self.rebuilt(s, remade, new.var.type))
+        return (Assign(tmp, create, s.span), self.rebuilt(s, remade, new.var.type))
 
     def _without(self, s: Assign, new: Assign, call: Call) -> Stmt:
         position = lookup(call.op).index(DROPPED[call.op])

@@ -43,7 +43,9 @@ class _Pass(Rewriter):
         return (self.rebuilt(s, value, replace(value.type, memref=s.var.type.memref)),)
 
     def _on_rows(self, s: Assign, call: Call, columns: list[int]) -> tuple[Stmt, ...]:
-        tiles = [a for a in call.args if isinstance(a, Var) and isinstance(a.type, TileType)]
+        operands = zip(lookup(call.op).params, call.args, strict=False)
+        tiles = [a for p, a in operands if isinstance(a, Var) and isinstance(a.type, TileType)
+                 and (_is_column(a.type.shape) or not p.name.startswith("tmp"))]
         if all(isinstance(a.type, TileType) and _is_column(a.type.shape) for a in tiles):
             return self._relabelled(s, call, [k for k, a in enumerate(call.args) if a in tiles])
         before: list[Stmt] = []
