@@ -31,21 +31,33 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = list(sys.argv[1:] if argv is None else argv)
     if arguments and arguments[0] not in (*_COMMANDS, "-h", "--help", "--version"):
         arguments.insert(0, "check")
+    if sys.stdout is None:
+        return _refuse("there is nowhere to write to: stdout is closed")
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_usage(sys.stderr)
         return USAGE_ERROR
     try:
-        return _COMMANDS[options.command](options)
+        code = _COMMANDS[options.command](options)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         print("pypto-verify: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        import os
-
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that the flush at exit does not fail again
+        _drop_output()
         return USAGE_ERROR
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        _drop_output()
+        return _refuse(f"can't write to stdout: {error.strerror or error}")
+
+
+def _drop_output() -> None:
+    """Send what is left to write nowhere, so that the flush at exit does not fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -244,3 +244,18 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
     module = tmp_path / "marked.pto"
     module.write_bytes(b"\xef\xbb\xbf" + (EXAMPLES / "broken" / "plan.pto").read_bytes())
     assert main([str(module)]) == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device on this platform")
+@pytest.mark.parametrize("command", [["rules"], [VECTOR_ADD], [VECTOR_ADD, "--format", "json"]])
+@pytest.mark.parametrize(("where", "message"), [
+    (">/dev/full", "can't write to stdout: No space left on device"), (">&-", "stdout is closed"),
+])
+def test_output_that_can_not_be_written_is_one_line(command: list[str], where: str, message: str) -> None:
+    shell = f'"$@" {where}'
+    run = subprocess.run(
+        ["sh", "-c", shell, "sh", sys.executable, "-m", "pypto_verified", *command], cwd=ROOT, text=True,
+        stderr=subprocess.PIPE, check=False)
+    assert run.returncode == 2
+    assert run.stderr.startswith("pypto-verify: ") and message in run.stderr
+    assert run.stderr.count("\n") == 1
