@@ -115,3 +115,14 @@ def test_a_view_that_starts_within_a_box_at_run_time_is_not_modelled() -> None:
 
     assert kinds("%o = arith.muli %row, %c16 : index") == {Verdict.PROVED}
     assert kinds("%o = arith.addi %row, %c0 : index") == {Verdict.UNKNOWN}
+
+
+def test_a_view_of_a_view_of_a_view_adds_all_offsets() -> None:
+    # derivation: rows 16 + 4 + 2 of 256 bytes, columns 8 + 8 + 8 of 4 bytes: 22 * 256 + 24 * 4 = 5728
+    outer, middle = tile(16, 32, valid=("16", "32")), tile(8, 16, valid=("8", "16"))
+    inner = tile(2, 8, valid=("2", "8"))
+    made = program(kernel("\n".join((
+        alloc("t", VEC), f"%u = pto.subview %t[%c16, %c8] sizes [16, 32] : {VEC} -> {outer}",
+        f"%v = pto.subview %u[%c4, %c8] sizes [8, 16] : {outer} -> {middle}",
+        f"%w = pto.subview %v[%c2, %c8] sizes [2, 8] : {middle} -> {inner}"))))
+    assert made.defined[-1].tile.rect == Rect(const(5728), 2, 32, 256)

@@ -120,9 +120,10 @@ class Handles:
         # The parent's own layout addresses the window; only its extents are the view's.
         stored = replace(parent.type, rows=type_.rows, cols=type_.cols)
         _require_box(op, parent.type, row, col)
-        base_row, base_col = (parent.row, parent.col) if parent.how == "subview" else (const(0), const(0))
-        anchor = _anchor(parent)
-        rect = rect_of(stored, parent.storage, anchor.rect.base, base_row + row, base_col + col)
+        anchor, from_row, from_col = parent, row, col
+        while anchor.how == "subview" and anchor.parent is not None:
+            anchor, from_row, from_col = anchor.parent, from_row + anchor.row, from_col + anchor.col
+        rect = rect_of(stored, parent.storage, anchor.rect.base, from_row, from_col)
         rows, cols = self._valid(op, type_)
         tile = TileUse(user_name(op.result.name), op, "subview", type_, parent.root, rect, rows, cols, parent.storage,
                        row, col, parent)
@@ -206,13 +207,6 @@ def _require_box(op: Op, type_: TileBufType, row: Expr, col: Expr) -> None:
     if start.value is None and as_cond(start % step == 0) is not TRUE:
         what = "row" if axis == 0 else "column"
         raise NotModelled(f"a view that starts at a {what} within a box, known at run time only", op.loc)
-
-
-def _anchor(tile: TileUse) -> TileUse:
-    """The innermost handle whose storage addresses `tile`: itself unless it is a subview."""
-    while tile.how == "subview" and tile.parent is not None:
-        tile = tile.parent
-    return tile
 
 
 _MAKERS = {
