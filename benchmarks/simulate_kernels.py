@@ -37,8 +37,9 @@ SEARCH = 15.0
 STEPS = 1_000_000
 SIZES = (16, 1, 1024, 512, 256, 64, 32, 8, 8192, 4, 2)
 NUMBERS = (0, 128, *SIZES)
-CONTENTS = ((0, 8), (1, 2), (127, 128), (-1, 0))
-"""Ranges of what integer tensors hold: any small numbers; counts; positions behind a window; no entry at all."""
+CONTENTS = ((0, 8), (0, 1), (1, 2), (127, 128), (-1, 8), (-1, 0))
+"""Ranges of what integer tensors hold: small numbers; first entries; counts; positions behind a window; some entries;
+none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,27 +70,23 @@ def outcome_of(outcome: Outcome) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """A run. `errors` is how bad it is, 0 without any."""
+    """A run. `rank` orders runs, the best first: few errors, then many lines that ran."""
 
     arguments: dict[str, int]
     integers: tuple[int, int]
     outcome: Outcome
-    errors: int
 
-
-def _attempt(func: Func, chip: Target, arguments: dict[str, int], integers: tuple[int, int]) -> Attempt:
-    outcome = replay(func, arguments, chip, max_steps=STEPS, integers=integers)
-    return Attempt(arguments, integers, outcome, len(outcome.errors) + 10_000 * outcome.stopped)
-
-
-_errors = attrgetter("errors")
+    @property
+    def rank(self) -> tuple[int, int]:
+        outcome = self.outcome
+        return len(outcome.errors) + 10_000 * outcome.stopped, -len(outcome.visited)
 
 
 def admissible(func: Func, chip: Target) -> Row:
-    """`func` under the first arguments that give no error, else under those that give the fewest.
+    """`func` under arguments that give no error, without leaving out lines that ran under others; else the best found.
 
     All sizes one power of two and all other numbers 0 or 1, for each of CONTENTS; then, from the best of these, one
-    argument after the other takes the value that leaves the fewest errors.
+    argument after the other takes the best value.
     """
     names = [
         a.name for a in func.args
@@ -97,19 +94,24 @@ def admissible(func: Func, chip: Target) -> Row:
     ]
     extents = {v.name for v in shape_operands(func)}
     deadline = perf_counter() + SEARCH
-    found = _attempt(func, chip, {}, CONTENTS[0])
-    if found.errors and not outcome_of(found.outcome).startswith("not modelled"):
+    found = Attempt({}, CONTENTS[0], replay(func, {}, chip, max_steps=STEPS))
+    most = len(found.outcome.visited)
+
+    def attempt(arguments: dict[str, int], integers: tuple[int, int]) -> None:
+        nonlocal found, most
+        if perf_counter() < deadline and (found.outcome.errors or len(found.outcome.visited) < most):
+            outcome = replay(func, arguments, chip, max_steps=STEPS, integers=integers)
+            most = max(most, len(outcome.visited))
+            found = min(found, Attempt(arguments, integers, outcome), key=attrgetter("rank"))
+
+    if found.outcome.errors and not outcome_of(found.outcome).startswith("not modelled"):
         holders = [a for a in func.args if isinstance(a.type, PtrType) and not a.type.dtype.is_float]
         for size, integers, number in product((128, *SIZES), CONTENTS if holders else CONTENTS[:1], (1, 0)):
-            if found.errors and perf_counter() < deadline:
-                together = {n: size if n in extents else number for n in names}
-                found = min(found, _attempt(func, chip, together, integers), key=_errors)
+            attempt({n: size if n in extents else number for n in names}, integers)
         for name in names:
             for value in SIZES if name in extents else NUMBERS:
-                if found.errors and perf_counter() < deadline:
-                    one = _attempt(func, chip, found.arguments | {name: value}, found.integers)
-                    found = min(found, one, key=_errors)
-    error = str(found.outcome.errors[0]) if found.errors else ""
+                attempt(found.arguments | {name: value}, found.integers)
+    error = str(found.outcome.errors[0]) if found.outcome.errors else ""
     lines = {op.line for op in walk(func.body) if op.name.startswith("pto.")} if func.body is not None else set()
     reached = len(lines & found.outcome.visited) / max(1, len(lines))
     return Row(func.name, outcome_of(found.outcome), found.arguments, found.integers, error, reached)
