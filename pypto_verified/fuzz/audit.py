@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TextIO
 
-from pypto_verified.fuzz.campaign import Batch, Plan, run_batch, shrink
 from pypto_verified.fuzz.faults import FAULTS, Fault
+from pypto_verified.fuzz.records import Batch, Plan
+from pypto_verified.fuzz.work import run_batch, shrink
 
 SCHEMA_VERSION = 1
 EXAMPLES = 2000

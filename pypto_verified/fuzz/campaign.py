@@ -7,191 +7,21 @@ between batches, so a broken pool costs no find: the batches that it had are han
 from __future__ import annotations
 
 import time
-from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TypeAlias
 
-from pypto_verified.errors import PtoError
-from pypto_verified.fuzz.builder import Kernel
-from pypto_verified.fuzz.coverage import features
-from pypto_verified.fuzz.deeper import blamed
 from pypto_verified.fuzz.draw import Seeded
-from pypto_verified.fuzz.faults import switched_on
 from pypto_verified.fuzz.generator import kernel as generate
-from pypto_verified.fuzz.oracles import Find, examine, pattern
-from pypto_verified.fuzz.shrink import shrunk, size
-from pypto_verified.ir.stmt import Function, FunctionKind, Return
-from pypto_verified.ir.walk import calls
+from pypto_verified.fuzz.oracles import Find
+from pypto_verified.fuzz.records import Batch, Found, Job, Outcome, Plan, Result, Shrink, ops_of
+from pypto_verified.fuzz.shrink import size
+from pypto_verified.fuzz.work import run_job
 
-RUNS = 2
-SHRINK_RUNS = 4
-DEEP = frozenset({"passes", "printed", "rules"})
-_COMMON = frozenset({"tile.load", "tile.store", "tile.create"})
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a campaign does. `examples` None: as many as fit into `seconds`. `shard` (i, n): every n-th example from the
-    i-th, i from 0. `deep_every`: of how many kernels one goes through all oracles, 0 for none. `fault`: a planted fault
-    that is switched on."""
-
-    seed: int = 0
-    examples: int | None = None
-    seconds: float | None = None
-    shard: tuple[int, int] = (0, 1)
-    batch: int = 25
-    deep_every: int = 10
-    fault: str = ""
-    shrink: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Examples start .. start + count - 1 of the shard."""
-
-    plan: Plan
-    start: int
-    count: int
-
-    def examples(self) -> Iterator[int]:
-        first, step = self.plan.shard
-        return (first + step * i for i in range(self.start, self.start + self.count))
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One find, with the kernel and its name. `duplicates`: later finds of the same cause."""
-
-    find: Find
-    kernel: Kernel
-    seed: int
-    example: int
-    statements: int
-    shrunk: bool = False
-    duplicates: int = 0
-
-    @property
-    def cause(self) -> str:
-        """Equal for finds that are likely one fault: a wrong result is told by the ops that the smallest kernel has."""
-        ops = ", ".join(sorted(_ops(self.kernel))) if self.find.trial is not None else ""
-        return f"{self.find.oracle}: {self.find.cause}" + (f" ({ops})" if ops else "")
-
-
-@dataclass(frozen=True, slots=True)
-class Shrink:
-    """A find to make smaller, with the planted fault that was on."""
-
-    found: Found
-    fault: str = ""
-
-
-Job: TypeAlias = Batch | Shrink
-
-
-@dataclass(slots=True)
-class Stats:
-    """Counts of a campaign. `left_out`: kernels that no verdict was given on, by reason; `features`: kernels that have
-    each feature; `known`: explained finds; `busy`: seconds that workers spent."""
-
-    kernels: int = 0
-    agreed: int = 0
-    bitwise: int = 0
-    undefined: int = 0
-    deep: int = 0
-    busy: float = 0.0
-    left_out: Counter[str] = field(default_factory=Counter)
-    known: Counter[str] = field(default_factory=Counter)
-    features: Counter[str] = field(default_factory=Counter)
-
-    def add(self, other: Stats) -> None:
-        for name in ("kernels", "agreed", "bitwise", "undefined", "deep", "busy"):
-            setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.left_out.update(other.left_out)
-        self.known.update(other.known)
-        self.features.update(other.features)
-
-
-@dataclass(slots=True)
-class Result:
-    """What a campaign gave. `seconds` on the clock."""
-
-    plan: Plan
-    stats: Stats = field(default_factory=Stats)
-    found: dict[str, Found] = field(default_factory=dict)
-    seconds: float = 0.0
-    interrupted: bool = False
-
-
-Outcome: TypeAlias = tuple[Stats, list[Found]]
 OnProgress: TypeAlias = Callable[[Result], None]
 OnFound: TypeAlias = Callable[[Found], None]
-
-
-def run_job(job: Job) -> Outcome | Found:
-    """What a worker does."""
-    return run_batch(job) if isinstance(job, Batch) else shrink(job.found, job.fault)
-
-
-def run_batch(batch: Batch) -> Outcome:
-    """Examine the kernels of a batch."""
-    stats, found = Stats(), []
-    plan = batch.plan
-    started = time.perf_counter()
-    with switched_on(plan.fault):
-        for example in batch.examples():
-            try:
-                kernel = generate(Seeded(plan.seed, example))
-            except PtoError as error:
-                found.append(_ungenerated(plan.seed, example, error))
-                continue
-            deep = plan.deep_every > 0 and example % plan.deep_every == 0
-            verdict = examine(kernel, example, RUNS, deep)
-            stats.kernels += 1
-            stats.deep += deep
-            stats.agreed += verdict.agreed
-            stats.bitwise += verdict.bitwise
-            stats.undefined += verdict.undefined
-            if verdict.left_out:
-                stats.left_out[verdict.left_out] += 1
-            stats.known.update(verdict.known)
-            stats.features.update(features(kernel))
-            found += [Found(f, kernel, plan.seed, example, size(kernel.function)) for f in verdict.finds]
-    stats.busy = time.perf_counter() - started
-    return stats, found
-
-
-def _ungenerated(seed: int, example: int, error: PtoError) -> Found:
-    """A type rule refuses what should be well typed by construction: there is no kernel to show."""
-    find = Find("generated", f"{type(error).__name__}: {pattern(error.message)}", str(error))
-    nothing = Kernel(Function("kernel", FunctionKind.INCORE, (), (), (Return(()),)), {}, "a2a3", "PYPTO")
-    return Found(find, nothing, seed, example, 0, shrunk=True)
-
-
-def shrink(found: Found, fault: str = "") -> Found:
-    """The same find on the smallest kernel that shows it."""
-    wanted = (found.find.oracle, found.find.cause)
-    deep = found.find.oracle in DEEP or found.find.oracle.startswith("places")
-
-    def find_in(kernel: Kernel) -> Find | None:
-        verdict = examine(kernel, found.example, SHRINK_RUNS, deep)
-        return next((f for f in verdict.finds if (f.oracle, f.cause) == wanted), None)
-
-    with switched_on(fault):
-        kernel = shrunk(found.kernel, lambda candidate: find_in(candidate) is not None)
-        find = find_in(kernel) or found.find
-        if find.oracle == "meaning" and find.trial is not None:
-            find = replace(find, detail=f"{find.detail}; {_blamed(kernel, find)}")
-    return replace(found, kernel=kernel, find=find, statements=size(kernel.function), shrunk=True)
-
-
-def _blamed(kernel: Kernel, find: Find) -> str:
-    assert find.trial is not None
-    try:
-        return blamed(kernel, find.trial, find.expected)
-    except (AssertionError, PtoError) as error:
-        return f"a pass fails: {error}"
 
 
 def run(
@@ -355,10 +185,6 @@ class _Campaign:
         self.on_found(found)
 
 
-def _ops(kernel: Kernel) -> frozenset[str]:
-    return frozenset(c.op for c in calls(kernel.function.body)) - _COMMON
-
-
 def _alike(old: Found, new: Found) -> bool:
     return (old.find.oracle, old.find.cause) == (new.find.oracle, new.find.cause)
 
@@ -366,4 +192,4 @@ def _alike(old: Found, new: Found) -> bool:
 def _explains(old: Found, new: Found) -> bool:
     """Whether a known find is likely the cause of a new one: same oracle and words, and for a wrong result all ops of
     the known kernel are in the new one."""
-    return _alike(old, new) and (old.find.trial is None or _ops(old.kernel) <= _ops(new.kernel))
+    return _alike(old, new) and (old.find.trial is None or ops_of(old.kernel) <= ops_of(new.kernel))

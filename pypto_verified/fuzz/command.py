@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TextIO
 
 from pypto_verified.fuzz import folder
-from pypto_verified.fuzz.campaign import Found, Plan, Result, run
+from pypto_verified.fuzz.campaign import run
+from pypto_verified.fuzz.records import Found, Plan, Result
 from pypto_verified.fuzz.vocabulary import EXCLUDED, KNOWN, REFUSALS
 
 SCHEMA_VERSION = 1

@@ -21,8 +21,9 @@ from pypto_verified import language
 from pypto_verified.compiler import MemoryPlanner, compile_function
 from pypto_verified.errors import InputError, Location, PtoError
 from pypto_verified.fuzz.builder import Kernel
-from pypto_verified.fuzz.campaign import DEEP, SHRINK_RUNS, Found
 from pypto_verified.fuzz.oracles import Find, examine
+from pypto_verified.fuzz.records import Found
+from pypto_verified.fuzz.work import DEEP, SHRINK_RUNS
 from pypto_verified.ir.printer import print_program
 from pypto_verified.ir.stmt import Program
 from pypto_verified.ir.types import TensorType

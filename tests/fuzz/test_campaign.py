@@ -15,9 +15,11 @@ import pytest
 from pypto_verified.cli import main
 from pypto_verified.errors import InputError
 from pypto_verified.fuzz import campaign, folder
-from pypto_verified.fuzz.campaign import Batch, Found, Plan, Result, run, run_batch
+from pypto_verified.fuzz.campaign import run
 from pypto_verified.fuzz.command import pool
 from pypto_verified.fuzz.faults import FAULTS, switched_on
+from pypto_verified.fuzz.records import Batch, Found, Outcome, Plan, Result
+from pypto_verified.fuzz.work import run_batch
 from tests.fuzz.inline import Inline
 
 FAULTY = Plan(seed=1, examples=60, batch=10, deep_every=0, fault="sub-is-add")
@@ -67,7 +69,7 @@ def test_an_interrupt_keeps_what_was_found() -> None:
     assert result.stats.kernels < 60
 
 
-def _dies(batch: Batch) -> campaign.Outcome:
+def _dies(batch: Batch) -> Outcome:
     if 17 in batch.examples():
         os.kill(os.getpid(), signal.SIGKILL)
     return run_batch(batch)

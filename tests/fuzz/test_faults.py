@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from pypto_verified.fuzz.campaign import Found, Plan, run
+from pypto_verified.fuzz.campaign import run
 from pypto_verified.fuzz.draw import Seeded
 from pypto_verified.fuzz.faults import FAULTS, switched_on
 from pypto_verified.fuzz.generator import kernel
 from pypto_verified.fuzz.oracles import examine
+from pypto_verified.fuzz.records import Found, Plan
 from tests.fuzz.inline import Inline
 
 FAST = {"sub-is-add": 150, "min-is-max": 200, "slice-offset-lost": 200, "window-all-valid": 200}
