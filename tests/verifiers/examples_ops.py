@@ -86,14 +86,12 @@ def _reshaped(rows: str) -> str:
     return _lines(alloc("t", VEC, rows=rows), fill("t", VEC), f"%v = pto.treshape %t : {VEC} -> {flat}")
 
 
-def _mixed(dtype: str) -> str:
-    other = tile(dtype=dtype)
-    return _lines(alloc("s", other), alloc("d", VEC, 8192), unary("trelu", "s", "d", other, VEC))
-
-
-def _absolute(dtype: str) -> str:
-    one = tile(dtype=dtype)
-    return _lines(alloc("s", one), alloc("d", one, 8192), unary("trelu", "s", "d", one))
+def _remainder(source: str, result: str) -> str:
+    """The remainder of two tiles; the assembler has no row about its element types."""
+    s, d = tile(dtype=source), tile(dtype=result)
+    return _lines(
+        alloc("a", s), alloc("b", s, 8192), alloc("d", d, 65536),
+        f"pto.tfmod ins(%a, %b : {s}, {s}) outs(%d : {d})")
 
 
 def _cast(dtype: str) -> str:
@@ -201,8 +199,8 @@ PAIRS: dict[str, Pair] = {
     "VALID-CUT": Pair(_extract("c64"), _extract("c32")),
     "VALID-PART": Pair(_part("c16"), _part("c32")),
     "VALID-RESHAPE": Pair(_reshaped("c32"), _reshaped("c16")),
-    "DTYPE-SAME": Pair(_mixed("f32"), _mixed("i32")),
-    "DTYPE-DEVICE": Pair(_absolute("f16"), _absolute("i16")),
+    "DTYPE-SAME": Pair(_remainder("f32", "f32"), _remainder("f32", "i32")),
+    "DTYPE-DEVICE": Pair(_remainder("f32", "f32"), _remainder("f16", "f16")),
     "DTYPE-CAST": Pair(_cast("f16"), _cast("ui16")),
     "DTYPE-COMPARE": Pair(_compared("ne"), _compared("lt")),
     "LAYOUT-LOAD": Pair(_loaded("row_major"), _loaded("col_major")),
