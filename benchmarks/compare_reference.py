@@ -32,12 +32,17 @@ from pypto_verified.targets import TARGETS
 _BITWISE = "a bitwise scalar is a signless integer of the tile's width (CG-10); the other compiler casts it to i32"
 _CLAMP = "a clamped load narrows its window with the tile; the other compiler looks past the tensor's edge (CG-06)"
 _PIPELINE = "a pipelined loop runs as it is written; the other compiler copies the body for each stage"
+_SCRATCH = "a ramp on a2a3 and a sort get the scratch that the assembler wants at level3; the other compiler gives none"
+_NARROWED = "an operand moved into L0 with fewer valid rows is compact, as an extracted one is (CA-01)"
 EXPLAINED: dict[tuple[str, str], str] = {
     ("activation", "types"): "a scalar operand has the tile's element type; the other compiler leaves this one FP32",
     ("bitwise_shift", "types"): _BITWISE,
     ("bitwise_shift", "extents"): _BITWISE,
     ("dynamic_clamp", "types"): _CLAMP,
     ("dynamic_clamp", "extents"): _CLAMP,
+    **{("iota_ramp", what): _SCRATCH for what in ("types", "extents", "identity")},
+    **{("sort_merge", what): _SCRATCH for what in ("types", "extents", "identity")},
+    ("matmul_rows_runtime", "types"): _NARROWED,
     ("loop_swap", "op sequence"): "two carried tiles that trade places need two copies; the other compiler loses one",
     ("pipeline_loads", "op sequence"): _PIPELINE,
     ("pipeline_matmul", "op sequence"): _PIPELINE,
