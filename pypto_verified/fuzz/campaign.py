@@ -72,6 +72,7 @@ class _Campaign:
             broken = [future for future in done if not self._collect(future)]
             if broken:
                 self._recover()
+            self.result.seconds = time.monotonic() - started
             self.on_progress(self.result)
 
     def _submit(self, job: Job) -> None:
