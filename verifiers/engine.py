@@ -6,7 +6,7 @@ from collections import Counter
 from functools import cached_property
 from time import perf_counter
 
-from pypto_verified.errors import Location, NotModelled
+from pypto_verified.errors import Location, NotModelled, ParseError
 from pypto_verified.index import Cond, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE, as_cond
 from pypto_verified.pto.legality import Check
@@ -105,6 +105,10 @@ def _verify_function(
     except NotModelled as e:
         place = e.location if e.location.line else Location(module.file, func.line)
         result.findings.append(_finding("MODEL-FUNC", Kind.SAFETY, Verdict.UNKNOWN, e.message, place, help=e.help))
+        return result
+    except ParseError as e:
+        place = e.location if e.location.file else Location(module.file, e.location.line)
+        result.findings.append(_finding("PARSE", Kind.LEGALITY, Verdict.ERROR, e.message, place, help=e.help))
         return result
     shown = options.names.get(func.name, {})
     outputs = tuple((a, shown.get(a, a)) for a in options.outputs.get(func.name, ()))
@@ -245,8 +249,11 @@ class _Check:
     def _explain(self, rule: AnyRule, site: Site, decision: Decision, hypotheses: Cond, goal: Cond) -> Finding:
         place = self.program.location(site.op)
         if decision.verdict is Verdict.VACUOUS:
-            return _finding(rule.id, rule.kind, Verdict.VACUOUS, "the assumptions contradict each other", place,
-                            help="drop or weaken an --assume")
+            message, help = "the assumptions contradict each other", "drop or weaken an --assume"
+            if not self.assumed:
+                message = "no run of this function has a meaning: it divides by a value that is never positive"
+                help = "give the division another divisor"
+            return _finding(rule.id, rule.kind, Verdict.VACUOUS, message, place, help=help)
         if decision.verdict is Verdict.UNKNOWN and not decision.needs_condition:
             return _finding(rule.id, rule.kind, Verdict.UNKNOWN, f"{rule.claim}: not decided ({decision.why})", place)
         wording = Wording(self.program.symbols)

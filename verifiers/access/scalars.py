@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pypto_verified.errors import Location, ParseError
 from pypto_verified.index import Cond, Expr, IntLike, as_expr, const, eq, implies, maximum, minimum, ne
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.module import Op
@@ -61,7 +62,7 @@ _UNSIGNED = {"ult": "slt", "ule": "sle", "ugt": "sgt", "uge": "sge"}
 
 class Scalars:
     """Evaluates one scalar op at a time; what it can't express becomes an OPAQUE symbol, noted in `symbols`. `path` is
-    the condition under which the op runs."""
+    the condition under which the op runs. Raises ParseError for a division by the constant 0."""
 
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
@@ -139,6 +140,9 @@ class Scalars:
         return value
 
     def _divide(self, op: Op, a: Expr, b: Expr) -> Scalar:
+        if b.value == 0:
+            raise ParseError(f"{op.name} divides by zero", op.loc if op.loc.line else Location(line=op.line),
+                             "an integer divided by zero has no value")
         if b.value is not None and b.value < 0:
             quotient = truncated_quotient(a, as_expr(-b.value)) * -1
             if op.name == "arith.divsi":
