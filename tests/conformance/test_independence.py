@@ -38,7 +38,8 @@ ELSEWHERE = {
         "pto.load_scalar", "pto.store_scalar", "pto.tile_valid_cols", "pto.tile_valid_rows",
         "pto.aic_initialize_pipe", "pto.aiv_initialize_pipe", "pto.tpush_to_aic",
         "pto.tpush_to_aiv", "pto.tpop_from_aic", "pto.tpop_from_aiv", "pto.tfree_from_aic", "pto.tfree_from_aiv",
-        "pto.import_reserved_buffer", "pto.reserve_buffer", "pto.tfillpad_inplace",
+        "pto.import_reserved_buffer", "pto.reserve_buffer", "pto.tfillpad_inplace", "pto.declare_local_array",
+        "pto.local_array_get", "pto.local_array_set", "pto.syncall",
     },
 }
 """Ops without a case here: launch values, handles and pipes, whose results are no tiles, have tests of their own."""
