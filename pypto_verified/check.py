@@ -56,7 +56,7 @@ class CheckOptions:
     """What a run assumes and how it goes about it. `target` None: the module's own, else a2a3. `level` None: 3 if the
     module has addresses, else 2. `timeout` in seconds per file, 0 is no limit and no process of its own. `cache`: a
     directory where results of unchanged `.pto` files are kept, None for none. `passes`: run both sides of
-    every pass on random inputs too."""
+    every pass on random inputs too. `versions`: look up what the report needs to be reproduced."""
 
     target: str | None = None
     level: int | None = None
@@ -68,6 +68,7 @@ class CheckOptions:
     seed: int = 0
     cache: Path | None = None
     passes: bool = False
+    versions: bool = True
 
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -135,7 +136,6 @@ def _preload() -> None:
 
 
 def _report(files: list[FileResult], options: CheckOptions) -> Report:
-    from pypto_verified.report.versions import versions
     from pypto_verified.targets.assumptions import ASSUMPTIONS
 
     used = {name for file in files for f in file.functions for o in f.obligations for name in o.assumptions}
@@ -145,8 +145,14 @@ def _report(files: list[FileResult], options: CheckOptions) -> Report:
         target=",".join(targets),
         files=sorted(files, key=lambda f: f.path),
         assumptions=[(name, known.get(name, "given on the command line")) for name in sorted(used)],
-        versions=versions(),
+        versions=_versions() if options.versions else {},
     )
+
+
+def _versions() -> dict[str, str]:
+    from pypto_verified.report.versions import versions
+
+    return versions()
 
 
 def check_file(path: str, options: CheckOptions = CheckOptions()) -> FileResult:

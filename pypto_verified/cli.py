@@ -145,6 +145,7 @@ def _check(options: argparse.Namespace) -> int:
             target=options.target, level=options.level, assume=tuple(options.assume), strict=options.strict,
             timeout=options.timeout, jobs=options.jobs, simulate=not options.no_simulate, seed=options.seed,
             cache=_cache_directory(options), passes=options.passes,
+            versions=options.format not in ("text", "lines"),
         ), _show_progress if sys.stderr.isatty() else None)
     except InputError as error:
         return _refuse(str(error))
