@@ -91,3 +91,28 @@ def test_a_file_with_nothing_but_orchestration_is_unknown(tmp_path: Path) -> Non
     result = check(tmp_path, head + ORCHESTRATION.replace("self.rows(a, 0, out)", "out"))
     assert result.verdict is Verdict.UNKNOWN
     assert "orchestration" in findings(result)[0].message
+
+
+PRODUCER = """
+import pypto.language as pl
+
+@pl.program
+class Pair:
+    @pl.function(type=pl.FunctionType.AIC)
+    def producer(self, a: pl.Tensor[[32, 32], pl.FP16], out: pl.Out[pl.Tensor[[32, 32], pl.FP32]]):
+        ring = pl.import_peer_buffer(name="ring", peer_func="consumer")
+        pl.aic_initialize_pipe(dir_mask=1, slot_size=4096, c2v_consumer_buf=ring)
+        am = pl.load(a, [0, 0], [32, 32], target_memory=pl.Mem.Mat)
+        left = pl.move(am, target_memory=pl.Mem.Left)
+        right = pl.move(am, target_memory=pl.Mem.Right)
+        pl.tile.tpush_to_aiv(pl.matmul(left, right), split=0)
+"""
+
+
+def test_one_end_of_a_pipe_is_not_blamed_for_its_missing_peer(tmp_path: Path) -> None:
+    path = tmp_path / "pair.py"
+    path.write_text(PRODUCER)
+    (function,) = check_file(str(path), CheckOptions(target="a5")).functions
+    assert {f.verdict for f in function.findings} == {Verdict.UNKNOWN}
+    assert {f.rule for f in function.findings} == {"LEGAL-IMPORT-PEER", "LEGAL-PIPE-PAIR"}
+    assert all("checked alone" in f.message for f in function.findings)
