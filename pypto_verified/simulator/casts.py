@@ -1,4 +1,4 @@
-"""Conversions between element types by integer arithmetic on their bits. Source: PTO-ISA TCVT, facts 2.8.
+"""Conversions between element types by integer arithmetic on their bits. Source: PTO-ISA TCvt.hpp.
 
 Floats: f32, f16, bf16 (a sign, an exponent field, a fraction). Rounding modes: RINT (ties to even), ROUND (ties away),
 FLOOR, CEIL, TRUNC, ODD (inexact results get an odd last bit).

@@ -1,4 +1,4 @@
-"""The accumulator's way out: the reader's pitch, conversion, quantisation, ReLU. Source: facts 2.4, 2.9."""
+"""The accumulator's way out: the reader's pitch, conversion, quantisation, ReLU. Source: PTO-ISA headers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def convert_out(
     else:
         if pair not in (_QUANTISED_A5 if site.a5 else _QUANTISED):
             raise UnmodelledError(f"quantisation from {pair[0]} to {pair[1]}", Place(name))
-        # A word a column keeps ten fraction bits of its scale, a single word all 23 (facts 2.9).
+        # A word a column keeps ten fraction bits of its scale, a single word all 23 (PTO-ISA headers).
         words = np.asarray(int(quant or 0) & (2**64 - 1), np.uint64) if fp is None else fp & _COLUMN_BITS
         result = _quantise(values, kind, words)
     return np.maximum(result, np.zeros((), kind)) if relu == "normal_relu" else result

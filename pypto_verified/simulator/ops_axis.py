@@ -1,4 +1,4 @@
-"""Reductions to a column or a row, and their expansion back. Source: facts 2.6.
+"""Reductions to a column or a row, and their expansion back. Source: PTO-ISA headers.
 
 The device sums in an order of its own; here sums of 16-bit floats are accumulated in f32 and rounded once, others in
 their own type. Only column 0 (row reductions) or row 0 (column reductions) of the destination is written.

@@ -1,4 +1,4 @@
-"""TCVT: which rounding and saturation an op gets on a target. The arithmetic is in `casts.py`. Source: facts 2.8."""
+"""TCVT: which rounding and saturation an op gets on a target. The arithmetic is in `casts.py`. Source: TCvt.hpp."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrix products. The unit gets m, k, n only and addresses its operands densely by them. Source: facts 2.2, 2.4, 2.9.
+"""Matrix products. The unit gets m, k, n only and addresses its operands densely by them. Source: PTO-ISA headers.
 
 f16, bf16 and f32 accumulate in f32 (the order within a product is the device's own), int8 in int32.
 """

@@ -1,4 +1,4 @@
-"""Lane-wise arithmetic: tile with tile, tile with scalar, one tile. Source: PTO-ISA docs/isa, facts 2.5.
+"""Lane-wise arithmetic: tile with tile, tile with scalar, one tile. Source: PTO-ISA docs/isa and headers.
 
 Integers wrap; floating point rounds to nearest in the element type; MIN and MAX hand a NaN on (the device's choice is
 not documented); what a shift by less than 0 or by the width or more gives is left to the device, so it is unspecified.

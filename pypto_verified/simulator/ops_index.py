@@ -1,4 +1,4 @@
-"""Gathers and scatters: by flat element index, by mask pattern, and between a tensor and a tile. Source: facts 2.7.
+"""Gathers and scatters: by flat element index, by mask pattern, and between a tensor and a tile. Source: PTO-ISA.
 
 The device checks no index of TGATHER and TSCATTER; here one that leaves the tile is a fault.
 """

@@ -1,4 +1,4 @@
-"""Transfers between global memory and tiles. Source: facts 2.1 to 2.4.
+"""Transfers between global memory and tiles. Source: PTO-ISA headers.
 
 An ND transfer moves the window's rows, each as long as the tile's valid columns; DN and NZ the tile's valid rows of
 the window's columns; a boxed tile in L1 takes the whole ND or DN window; the accumulator gives its valid region. Where

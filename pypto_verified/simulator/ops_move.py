@@ -1,4 +1,4 @@
-"""Moves between tiles: TMOV, TEXTRACT, TINSERT, TFILLPAD, TTRANS, TCONCAT. Source: facts 2.2 to 2.4.
+"""Moves between tiles: TMOV, TEXTRACT, TINSERT, TFILLPAD, TTRANS, TCONCAT. Source: PTO-ISA headers.
 
 Into L0A/L0B whole physical tiles are copied (or, compact, what the valid shape rounds up to); out of the accumulator
 columns are rounded up to a block and a boxed destination takes all physical rows.

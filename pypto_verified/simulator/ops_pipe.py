@@ -2,7 +2,7 @@
 So are barriers across cores: alone, none has anything to wait for.
 
 For replays of faults that do not depend on the partner's data. A machine that is not `lone` does not model pipes.
-Source: facts 3.4 (slot i of a consumer's buffer lies at i % slots * slot size).
+Source: PTO-ISA headers (slot i of a consumer's buffer lies at i % slots * slot size).
 """
 
 from __future__ import annotations
@@ -107,6 +107,6 @@ def tfree(site: Site) -> None:
 
 @op("syncall", "")
 def syncall(site: Site) -> None:
-    """Wait for all cores (facts 3.3: a barrier, it makes nothing visible). Cores that a launch runs one after the other
+    """Wait for all cores (PTO-ISA: it makes nothing visible). Cores that a launch runs one after the other
     would not see what the others wrote before it."""
     _require_lone(site)

@@ -1,4 +1,4 @@
-"""Comparisons into bit masks and selection by them. Source: facts 2.5.
+"""Comparisons into bit masks and selection by them. Source: PTO-ISA headers.
 
 Bit j % 8 of byte j // 8 of a mask row stands for column j; each row starts at the mask tile's own row pitch.
 """

@@ -1,4 +1,4 @@
-"""TSORT32 and TMRGSORT: (value, index) pairs of 8 bytes, descending by value. Source: facts 2.7."""
+"""TSORT32 and TMRGSORT: (value, index) pairs of 8 bytes, descending by value. Source: PTO-ISA headers."""
 
 from __future__ import annotations
 

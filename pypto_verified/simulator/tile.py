@@ -181,7 +181,7 @@ class Tensor:
     _windows: dict[tuple[int, int], Array] = field(default_factory=dict, compare=False, repr=False)
 
     def extents(self) -> tuple[int, int]:
-        """(rows, columns) of the window as a tile sees it (PTO-ISA GlobalTensor, facts 2.1)."""
+        """(rows, columns) of the window as a tile sees it (PTO-ISA GlobalTensor)."""
         row_axes, col_axes = self._axes()
         return _product(self.sizes, row_axes), _product(self.sizes, col_axes)
 
