@@ -83,15 +83,24 @@ def _ops(function: ast.FunctionDef) -> Iterator[str]:
             yield ast.unparse(node.func)
 
 
+_WORST_FIRST = ("ERROR", "REFUTED", "", "UNKNOWN", "needs", "PROVED")
+"""Verdicts of what one function became; '' is one that was not reached."""
+
+
 def run_file(path: Path, chip: str) -> dict[int, Outcome] | str:
     """The outcome of each function that the loader finds by the line of its `def`, or why the file does not load. Of
-    what a factory made with several arguments the first counts."""
+    what a factory made with several arguments the worst counts."""
     try:
         loaded = language.load_file(path)
     except Exception as error:
         return _reason(error)
     functions = [f for program in loaded.programs for f in program.functions]
-    return {f.span.line: _run_function(f, chip) for f in {f.span.line: f for f in reversed(functions)}.values()}
+    found: dict[int, Outcome] = {}
+    for function in functions:
+        outcome, before = _run_function(function, chip), found.get(function.span.line)
+        if before is None or _WORST_FIRST.index(outcome.verdict) < _WORST_FIRST.index(before.verdict):
+            found[function.span.line] = outcome
+    return found
 
 
 def _run_function(function: Function, chip: str) -> Outcome:
@@ -104,7 +113,8 @@ def _run_function(function: Function, chip: str) -> Outcome:
     except Exception as error:
         return Outcome(1, _refusal(error), (_reason(error),))
     try:
-        results = verify_module(artifact.module, target(chip), CheckOptions(), {function.name: artifact.names})
+        results = verify_module(artifact.module, target(chip), CheckOptions(), {function.name: artifact.names},
+                                {function.name: artifact.outputs})
     except Exception as error:
         return Outcome(3, "", (_reason(error),))
     verdict, reasons = _verdict(results)
