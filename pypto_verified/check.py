@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import os
 import sys
-import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -18,21 +16,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Never, TypeAlias
 
 from pypto_verified import inputs
-from pypto_verified.errors import (
-    CodegenError,
-    InputError,
-    LanguageError,
-    Location,
-    NotModelled,
-    OpError,
-    ParseError,
-    PassError,
-    PtoError,
-    told,
-)
+from pypto_verified.errors import InputError, Location, NotModelled, PtoError
+from pypto_verified.findings import error_finding, failed_file, internal_error, nothing_to_prove, with_source
 from pypto_verified.inputs import Source
 from pypto_verified.labels import labels
-from pypto_verified.report.model import FileResult, Finding, FunctionResult, Kind, Report, Verdict
+from pypto_verified.report.model import FileResult, FunctionResult, Report, Verdict
 from pypto_verified.workers import Failure, Workers
 
 if TYPE_CHECKING:
@@ -44,11 +32,6 @@ if TYPE_CHECKING:
 
 DEFAULT_TARGET = "a2a3"
 NOTHING: Mapping[str, Never] = MappingProxyType({})
-
-_RULE_OF = {
-    InputError: "INPUT", LanguageError: "LANGUAGE", OpError: "OP", PassError: "PASS", CodegenError: "CODEGEN",
-    ParseError: "PARSE", NotModelled: "NOT-MODELLED",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +102,7 @@ def _check_files(files: list[str], options: CheckOptions, progress: Progress | N
             _preload()
         workers = Workers(partial(check_file, options=options), options.jobs, options.timeout)
         results = workers.run(files, progress)
-        return [_failed(path, r) if isinstance(r, Failure) else r for path, r in zip(files, results, strict=True)]
+        return [failed_file(path, r) if isinstance(r, Failure) else r for path, r in zip(files, results, strict=True)]
     found: list[FileResult] = []
     for path in files:
         found.append(check_file(path, options))
@@ -171,13 +154,13 @@ def check_file(path: str, options: CheckOptions = CheckOptions()) -> FileResult:
     except PtoError as error:
         result.findings.append(error_finding(error, path))
     except (Exception, SystemExit) as error:
-        result.findings.append(_internal(error, path))
+        result.findings.append(internal_error(error, path))
     for function, label in zip(result.functions, labels(f.name for f in result.functions), strict=True):
         function.name = label
         if not function.obligations and not function.findings:
-            function.findings.append(_nothing_to_prove(function.name, path))
-        function.findings = [_with_source(f, path, lines) for f in function.findings]
-    result.findings = [_with_source(f, path, lines) for f in result.findings]
+            function.findings.append(nothing_to_prove(function.name, path))
+        function.findings = [with_source(f, path, lines) for f in function.findings]
+    result.findings = [with_source(f, path, lines) for f in result.findings]
     result.notes = list(dict.fromkeys(result.notes))
     return result
 
@@ -248,7 +231,7 @@ def _check_function(
     except PtoError as error:
         return [FunctionResult(function.name, findings=[error_finding(error, path)])]
     except Exception as error:
-        return [FunctionResult(function.name, findings=[_internal(error, path)])]
+        return [FunctionResult(function.name, findings=[internal_error(error, path)])]
 
 
 # Rules about both ends of a pipe. Kernels of a `.py` are compiled one by one, so the other end is not there to be seen.
@@ -324,57 +307,3 @@ def verify_module(
     if not options.simulate:
         return results
     return [replayed(r, module, chip, options.seed, names.get(r.name, {})) for r in results]
-
-
-def error_finding(error: PtoError, path: str) -> Finding:
-    """The finding of an error that a user can cause; NotModelled is UNKNOWN, all others are ERROR."""
-    verdict = Verdict.UNKNOWN if isinstance(error, NotModelled) else Verdict.ERROR
-    where = error.location if error.location.file else Location(path)
-    return Finding(
-        rule=_RULE_OF.get(type(error), "ERROR"), kind=Kind.LEGALITY, verdict=verdict, message=_one_line(error.message),
-        file=where.file, line=where.line, column=where.column, help=error.help, source_line=error.source_line,
-    )
-
-
-def _internal(error: BaseException, path: str) -> Finding:
-    """A fault of this tool, in one line; PYPTO_VERIFY_TRACEBACK=1 shows the traceback on stderr. An error that the
-    file's own code raised is the file's."""
-    place = list(traceback.walk_tb(error.__traceback__))[-1:]
-    for frame, line in place:
-        if frame.f_code.co_filename == path:
-            where = Location(path, line)
-            return error_finding(LanguageError(f"the file's own code stops with {told(error)}", where), path)
-    if os.environ.get("PYPTO_VERIFY_TRACEBACK") == "1":
-        traceback.print_exception(error, file=sys.stderr)
-    return Finding(
-        rule="INTERNAL", kind=Kind.LEGALITY, verdict=Verdict.ERROR, file=path,
-        message=f"internal error: {_one_line(told(error))}",
-        help="please report this file; PYPTO_VERIFY_TRACEBACK=1 shows where it happened",
-    )
-
-
-def _failed(path: str, failure: Failure) -> FileResult:
-    """The result of a file whose process gave none."""
-    if failure.timed_out:
-        rule, verdict, message, help = "TIMEOUT", Verdict.UNKNOWN, failure.reason, "give more time with --timeout"
-    else:
-        rule, verdict, message = "CRASH", Verdict.ERROR, f"the check of this file crashed: {failure.reason}"
-        help = "if the file's own code does not end the process, please report it"
-    return FileResult(path, findings=[Finding(rule, Kind.LEGALITY, verdict, message, path, help=help)])
-
-
-def _nothing_to_prove(name: str, path: str) -> Finding:
-    return Finding("EMPTY", Kind.LEGALITY, Verdict.UNKNOWN, f"{name} does nothing that a rule looks at", path,
-                   help="a kernel loads, computes and stores tiles")
-
-
-def _with_source(finding: Finding, path: str, lines: Sequence[str]) -> Finding:
-    """The finding with the text of its line, if it lies in this file."""
-    if finding.source_line or finding.file != path or not 0 < finding.line <= len(lines):
-        return finding
-    return replace(finding, source_line=lines[finding.line - 1])
-
-
-def _one_line(text: str, limit: int = 300) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
