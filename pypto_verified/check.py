@@ -20,11 +20,12 @@ from pypto_verified.errors import InputError, Location, NotModelled, PtoError
 from pypto_verified.findings import error_finding, failed_file, internal_error, nothing_to_prove, with_source
 from pypto_verified.inputs import Source
 from pypto_verified.labels import labels
-from pypto_verified.report.model import FileResult, FunctionResult, Report, Verdict
+from pypto_verified.report.model import FileResult, Finding, FunctionResult, Report
 from pypto_verified.workers import Failure, Workers
 
 if TYPE_CHECKING:
     from pypto_verified.cache import Cache
+    from pypto_verified.compiler import Artifact
     from pypto_verified.ir.stmt import Function, Program
     from pypto_verified.pto.module import Module
     from pypto_verified.targets import Target
@@ -194,15 +195,73 @@ def _note_unused(result: FileResult, assumptions: Iterable[str]) -> None:
 def _check_program(
     program: Program, chip: Target, result: FileResult, options: CheckOptions, unused: set[str]
 ) -> None:
-    from pypto_verified.ir.stmt import FunctionKind
+    """Kernels joined by a pipe are verified as one module, each other kernel alone. A kernel that does not compile has
+    an error of its own."""
+    from pypto_verified.compiler import kernels_of
+    from pypto_verified.pairs import has_pipe, without_peer
 
+    kernels = kernels_of(program)
     for function in program.functions:
-        if function.kind is FunctionKind.ORCHESTRATION:
-            result.notes.append(f"orchestration function {function.name} is not modelled: kernels are checked alone")
+        if function not in kernels:
+            kind = function.kind.value.lower()
+            result.notes.append(f"{kind} function {function.name} is not modelled: kernels are checked, not launches")
+    found: dict[str, FunctionResult] = {}
+    alone: list[Artifact] = []
+    ends: list[Artifact] = []
+    for function in kernels:
+        made = _compiled(function, chip, result.path)
+        if isinstance(made, Finding):
+            found[function.name] = FunctionResult(function.name, findings=[made])
         else:
-            result.functions.extend(_check_function(function, chip, result.path, options, unused))
-            if options.passes:
-                _check_passes(function, chip, result, options)
+            (ends if has_pipe(made) else alone).append(made)
+    for group in ([a] for a in alone):
+        found.update(_verified(group, chip, result.path, options, unused))
+    if ends:
+        found.update(_verified(ends, chip, result.path, options, unused))
+    if len(ends) == 1:
+        without_peer(found[ends[0].function])
+    for function in kernels:
+        result.functions.append(_placed(found[function.name], function, result.path))
+        if options.passes:
+            _check_passes(function, chip, result, options)
+
+
+def _compiled(function: Function, chip: Target, path: str) -> Artifact | Finding:
+    from pypto_verified.compiler import compile_function
+
+    try:
+        return compile_function(function, chip)
+    except PtoError as error:
+        return error_finding(error, path)
+    except Exception as error:
+        return internal_error(error, path)
+
+
+def _verified(
+    group: Sequence[Artifact], chip: Target, path: str, options: CheckOptions, unused: set[str]
+) -> dict[str, FunctionResult]:
+    """The verdicts on kernels that are one module, by name: what their compiled text says. Assumptions that they have
+    the names of are taken out of `unused`."""
+    from pypto_verified.pairs import together
+
+    module, options = together(group), replace(options, level=3)
+    names = {a.function: a.names for a in group}
+    try:
+        unused.intersection_update(_unused(module, chip, options, names))
+        results = verify_module(module, chip, options, names, {a.function: a.outputs for a in group})
+        return {r.name: r for r in results}
+    except PtoError as error:
+        return {name: FunctionResult(name, findings=[error_finding(error, path)]) for name in names}
+    except Exception as error:
+        return {name: FunctionResult(name, findings=[internal_error(error, path)]) for name in names}
+
+
+def _placed(result: FunctionResult, function: Function, path: str) -> FunctionResult:
+    """What a rule says about the function as a whole points at its definition: the text has no place for it (CG-17)."""
+    span = function.span
+    result.findings = [
+        f if f.file else replace(f, file=path, line=span.line, column=span.column) for f in result.findings]
+    return result
 
 
 def _check_passes(function: Function, chip: Target, result: FileResult, options: CheckOptions) -> None:
@@ -213,49 +272,6 @@ def _check_passes(function: Function, chip: Target, result: FileResult, options:
         result.functions[-1].findings.append(finding)
     else:
         result.notes.append(note)
-
-
-def _check_function(
-    function: Function, chip: Target, path: str, options: CheckOptions, unused: set[str]
-) -> list[FunctionResult]:
-    """Compile one kernel and verify what the compiled text says. Errors belong to this function alone. Assumptions
-    that it has the names of are taken out of `unused`."""
-    from pypto_verified.compiler import compile_function
-
-    try:
-        artifact = compile_function(function, chip)
-        options, names = replace(options, level=3), {function.name: artifact.names}
-        unused.intersection_update(_unused(artifact.module, chip, options, names))
-        results = verify_module(artifact.module, chip, options, names, {function.name: artifact.outputs})
-        return [_placed(r, function, path) for r in results]
-    except PtoError as error:
-        return [FunctionResult(function.name, findings=[error_finding(error, path)])]
-    except Exception as error:
-        return [FunctionResult(function.name, findings=[internal_error(error, path)])]
-
-
-# Rules about both ends of a pipe. Kernels of a `.py` are compiled one by one, so the other end is not there to be seen.
-_OF_BOTH_ENDS = frozenset({"LEGAL-PIPE-PAIR", "LEGAL-IMPORT-PEER"})
-
-
-def _alone(result: FunctionResult) -> None:
-    """What needs the peer function is not decided by a kernel alone."""
-    result.obligations = [
-        replace(o, verdict=Verdict.UNKNOWN) if o.rule in _OF_BOTH_ENDS and o.verdict is Verdict.REFUTED else o
-        for o in result.obligations]
-    result.findings = [
-        replace(f, verdict=Verdict.UNKNOWN, message="not modelled: a cube-vector pair; this kernel is checked alone",
-                help="compile the pair and check the .pto that has both functions")
-        if f.rule in _OF_BOTH_ENDS and f.verdict is Verdict.REFUTED else f for f in result.findings]
-
-
-def _placed(result: FunctionResult, function: Function, path: str) -> FunctionResult:
-    """What a rule says about the function as a whole points at its definition: the text has no place for it (CG-17)."""
-    _alone(result)
-    span = function.span
-    result.findings = [
-        f if f.file else replace(f, file=path, line=span.line, column=span.column) for f in result.findings]
-    return result
 
 
 def _check_pto(source: Source, result: FileResult, options: CheckOptions) -> None:

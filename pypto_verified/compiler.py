@@ -23,6 +23,8 @@ from pypto_verified.pto.module import Module
 from pypto_verified.pto.types import PtrType
 from pypto_verified.targets import Target, target
 
+_LAUNCHERS = (FunctionKind.ORCHESTRATION, FunctionKind.GROUP, FunctionKind.SPMD)
+
 OnPass = Callable[[str, Function, Function], None]
 
 
@@ -61,7 +63,7 @@ def compile_function(
     """
     if function.opaque:
         where = Location(function.span.file, function.span.line, function.span.column)
-        raise NotModelled(function.opaque.removeprefix("not modelled: "), where)
+        raise NotModelled(function.opaque, where)
     lowered = pipeline.run(function, chip, planner.value, on_pass)
     module = generate([lowered], chip, emit_source_loc, planner is not MemoryPlanner.PTOAS)
     text = ""
@@ -95,8 +97,8 @@ def _argument_names(function: Function, module: Module) -> dict[str, str]:
 
 
 def kernels_of(program: Program) -> tuple[Function, ...]:
-    """The functions that become device code: all but orchestration."""
-    return tuple(f for f in program.functions if f.kind is not FunctionKind.ORCHESTRATION)
+    """The functions that become device code: all but those that launch others."""
+    return tuple(f for f in program.functions if f.kind not in _LAUNCHERS)
 
 
 def compile(

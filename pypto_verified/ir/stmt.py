@@ -154,7 +154,8 @@ class FunctionKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A kernel. `opaque` is empty for a function whose body was lowered into `body`, else the reason why it was not.
+    """A kernel. `opaque` is empty for a function whose body was lowered into `body`, else the reason why it was not,
+    which stands at `span`.
     `dynamic` names the `pl.dynamic` symbols of the parameter shapes in first-seen order; inside the body each is an
     INDEX variable of that name, free and >= 0."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from pypto_verified.errors import NotModelled
-from pypto_verified.ir.expr import Var
+from pypto_verified.ir.expr import Span, Var
 from pypto_verified.ir.stmt import Direction, Function, FunctionKind, Param
 from pypto_verified.ir.types import OpaqueType, ScalarType, TensorType, TupleType, Type
 from pypto_verified.ir.walk import type_exprs, walk_expr
@@ -50,17 +50,23 @@ def lower(mark: KernelMark, source: SourceFile) -> Function:
     try:
         params = _parameters(translator.x, definition)
     except NotModelled as e:
-        return Function(definition.name, kind, (), (), (), opaque=str(e), span=span)
+        return Function(definition.name, kind, (), (), (), opaque=e.what, span=_place(e, span))
     for p in params:
         translator.x.variables[p.var.name] = p.var
     try:
         returns = _returns(translator.x, definition)
         body = translator.block(definition.body)
     except NotModelled as e:
-        return Function(definition.name, kind, params, (), (), opaque=str(e), span=span)
+        return Function(definition.name, kind, params, (), (), opaque=e.what, span=_place(e, span))
     except RecursionError:
         raise source.error(definition, f"{definition.name} is nested too deeply", "split long expressions") from None
     return Function(definition.name, kind, params, returns, body, _dynamic(params), span=span)
+
+
+def _place(error: NotModelled, definition: Span) -> Span:
+    """Where what is not modelled stands, the definition if that is not known."""
+    where = error.location
+    return Span(where.file, where.line, where.column) if where.line else definition
 
 
 def _parameters(x: Expressions, definition: ast.FunctionDef) -> tuple[Param, ...]:

@@ -1,0 +1,70 @@
+"""Kernels of one program that a cross-core pipe joins are checked with each other in sight."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pypto_verified.check import CheckOptions, check_file
+from pypto_verified.report.model import FunctionResult, Verdict
+
+PAIR = """\
+import pypto.language as pl
+
+
+@pl.program
+class Pair:
+    @pl.function(type=pl.FunctionType.AIC)
+    def cube(self, a: pl.Tensor[[16, 64], pl.FP16], b: pl.Tensor[[64, 32], pl.FP16]):
+        peer = pl.import_peer_buffer(name="ring", peer_func="vector")
+        pl.aic_initialize_pipe(peer, pl.const(0, pl.INT32), dir_mask=1, slot_size=2048)
+        left = pl.move(pl.load(a, [0, 0], [16, 64], target_memory=pl.Mem.Mat), target_memory=pl.Mem.Left)
+        right = pl.move(pl.load(b, [0, 0], [64, 32], target_memory=pl.Mem.Mat), target_memory=pl.Mem.Right)
+        pl.tpush_to_aiv(pl.matmul(left, right), split=0)
+
+    @pl.function(type=pl.FunctionType.AIV)
+    def vector(self, out: pl.Out[pl.Tensor[[16, 32], pl.FP32]]) -> pl.Tensor[[16, 32], pl.FP32]:
+        ring = pl.reserve_buffer(name="ring", size=16384, base=pl.AUTO)
+        pl.aiv_initialize_pipe(ring, pl.const(0, pl.INT32), dir_mask=1, slot_size=2048)
+        v: pl.Tile[[16, 32], pl.FP32, pl.Mem.Vec] = pl.tpop_from_aic(split=0)
+        y = pl.mul(v, 0.5)
+        pl.tfree_to_aic(v)
+        return pl.store(y, [0, 0], out)
+
+    @pl.function(type=pl.FunctionType.Group)
+    def both(self, a: pl.Tensor[[16, 64], pl.FP16], b: pl.Tensor[[64, 32], pl.FP16]):
+        self.cube(a, b)
+"""
+
+
+def _checked(text: str, tmp_path: Path) -> dict[str, FunctionResult]:
+    path = tmp_path / "pair.py"
+    path.write_text(text)
+    return {f.name: f for f in check_file(str(path), CheckOptions(target="a5")).functions}
+
+
+def test_both_ends_of_a_pipe_are_proved_together_and_the_launcher_is_no_kernel(tmp_path: Path) -> None:
+    found = _checked(PAIR, tmp_path)
+    assert {name: f.verdict for name, f in found.items()} == {"cube": Verdict.PROVED, "vector": Verdict.PROVED}
+
+
+def test_ends_that_disagree_about_the_slot_are_refuted(tmp_path: Path) -> None:
+    found = _checked(PAIR.replace("slot_size=2048)\n        v:", "slot_size=4096)\n        v:"), tmp_path)
+    refuted = {f.rule for r in found.values() for f in r.findings if f.verdict is Verdict.REFUTED}
+    assert refuted == {"LEGAL-PIPE-PEER"}
+
+
+def test_an_end_whose_peer_does_not_compile_is_left_open(tmp_path: Path) -> None:
+    found = _checked(PAIR.replace("y = pl.mul(v, 0.5)", "y = self.cube(v)"), tmp_path)
+    assert found["cube"].verdict is Verdict.UNKNOWN
+    assert "one end is missing" in "".join(f.message for f in found["cube"].findings)
+
+
+@pytest.mark.requirement("VF-02")
+def test_what_is_not_modelled_is_told_at_its_own_line(tmp_path: Path) -> None:
+    path = tmp_path / "k.py"
+    path.write_text("import pypto.language as pl\n@pl.program\nclass P:\n    @pl.function\n"
+                    "    def f(self, a: pl.Tensor[[16, 16], pl.FP32]):\n        b = pl.matmul(a, a)\n")
+    (finding,) = check_file(str(path)).functions[0].findings
+    assert (finding.line, finding.message) == (6, "not modelled: op tensor.matmul")
