@@ -7,8 +7,9 @@ reaches them, so that renaming a variable renames it in the types that mention i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from typing import Any
 
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Binary, Call, Cast, Const, Dim, Expr, MakeTuple, TupleGet, Unary, Var
 from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
 from pypto_verified.ir.types import MemRef, TensorType, TileType, TupleType, Type
@@ -17,45 +18,38 @@ ExprMap = Callable[[Expr], Expr]
 """Rewrites one node whose operands have been rewritten already."""
 
 
+_CHILDREN: dict[type, Callable[[Any], tuple[Expr, ...]]] = {
+    Var: lambda e: (), Const: lambda e: (), Binary: lambda e: (e.lhs, e.rhs), Unary: lambda e: (e.operand,),
+    Cast: lambda e: (e.operand,), MakeTuple: lambda e: e.items, TupleGet: lambda e: (e.value,), Call: lambda e: e.args,
+}
+
+
 def children(e: Expr) -> tuple[Expr, ...]:
     """The direct operands of `e`."""
-    match e:
-        case Binary():
-            return (e.lhs, e.rhs)
-        case Unary() | Cast():
-            return (e.operand,)
-        case MakeTuple():
-            return e.items
-        case TupleGet():
-            return (e.value,)
-        case Call():
-            return e.args
-        case Var() | Const():
-            return ()
+    return _CHILDREN[type(e)](e)
 
 
 def type_exprs(t: Type) -> tuple[Expr, ...]:
     """The symbolic dims of a type: shape, valid shape, strides, storage offsets."""
-    dims: list[Dim] = []
-    match t:
-        case TensorType():
-            dims += [*t.shape, *t.view.stride, *t.view.valid_shape]
-        case TileType():
-            dims += t.view.valid_shape if t.view is not None else ()
-            if t.memref is not None:
-                dims += [t.memref.slot] if t.memref.offset is None else [t.memref.offset, t.memref.slot]
-        case TupleType():
-            return tuple(e for item in t.items for e in type_exprs(item))
-        case _:
-            return ()
-    return tuple(d for d in dims if not isinstance(d, int))
+    if isinstance(t, TileType):
+        found = [d for d in t.view.valid_shape if not isinstance(d, int)] if t.view is not None else []
+        if t.memref is not None:
+            found += [d for d in (t.memref.offset, t.memref.slot) if d is not None and not isinstance(d, int)]
+        return tuple(found)
+    if isinstance(t, TensorType):
+        return tuple(d for d in (*t.shape, *t.view.stride, *t.view.valid_shape) if not isinstance(d, int))
+    if isinstance(t, TupleType):
+        return tuple(e for item in t.items for e in type_exprs(item))
+    return ()
 
 
 def walk_expr(e: Expr) -> Iterator[Expr]:
     """`e` and all its operands, outermost first; dims of types are not visited."""
-    yield e
-    for child in children(e):
-        yield from walk_expr(child)
+    ahead = [e]
+    while ahead:
+        e = ahead.pop()
+        yield e
+        ahead += reversed(children(e))
 
 
 def operands(s: Stmt) -> tuple[Expr, ...]:
@@ -172,10 +166,19 @@ def _free_in_block(body: Iterable[Stmt], bound: set[str], found: dict[str, Var])
 
 def map_expr(e: Expr, fn: ExprMap) -> Expr:
     """`e` with `fn` applied to every node, operands first; dims in a node's type are mapped before the node."""
+    kind = type(e)
+    if kind is Const:
+        return fn(e)
+    if isinstance(e, Var):
+        t = map_type(e.type, fn)
+        return fn(e if t is e.type else Var(e.name, t))
+    if isinstance(e, Call):
+        args, t = _map_all(e.args, fn), map_type(e.type, fn)
+        return fn(e if args is e.args and t is e.type else Call(e.op, args, e.kwargs, t, e.span))
     match e:
-        case Var():
-            t = map_type(e.type, fn)
-            e = e if t is e.type else Var(e.name, t)
+        case MakeTuple():
+            items = _map_all(e.items, fn)
+            e = e if items is e.items else MakeTuple(items)
         case Binary():
             lhs, rhs = map_expr(e.lhs, fn), map_expr(e.rhs, fn)
             e = e if lhs is e.lhs and rhs is e.rhs else Binary(e.op, lhs, rhs, e.dtype)
@@ -185,23 +188,18 @@ def map_expr(e: Expr, fn: ExprMap) -> Expr:
         case Cast():
             operand = map_expr(e.operand, fn)
             e = e if operand is e.operand else Cast(operand, e.dtype)
-        case MakeTuple():
-            items = _map_all(e.items, fn)
-            e = e if items is e.items else MakeTuple(items)
         case TupleGet():
             value = map_expr(e.value, fn)
             e = e if value is e.value else TupleGet(value, e.index)
-        case Call():
-            args, t = _map_all(e.args, fn), map_type(e.type, fn)
-            e = e if args is e.args and t is e.type else replace(e, args=args, type=t)
-        case Const():
-            pass
     return fn(e)
 
 
 def _map_all(items: tuple[Expr, ...], fn: ExprMap) -> tuple[Expr, ...]:
-    mapped = tuple(map_expr(i, fn) for i in items)
-    return items if all(a is b for a, b in zip(mapped, items, strict=True)) else mapped
+    mapped = [map_expr(i, fn) for i in items]
+    for old, new in zip(items, mapped, strict=True):
+        if old is not new:
+            return tuple(mapped)
+    return items
 
 
 def map_dim(d: Dim, fn: ExprMap) -> Dim:
@@ -226,7 +224,7 @@ def map_type(t: Type, fn: ExprMap) -> Type:
             mapped: Type = replace(t, shape=_map_dims(t.shape, fn), view=view)
         case TileType():
             tile_view = t.view and replace(t.view, valid_shape=_map_dims(t.view.valid_shape, fn))
-            mapped = replace(t, view=tile_view, memref=t.memref and _map_memref(t.memref, fn))
+            mapped = TileType(t.shape, t.dtype, t.space, tile_view, t.memref and _map_memref(t.memref, fn))
         case TupleType():
             mapped = TupleType(tuple(map_type(i, fn) for i in t.items))
         case _:
@@ -306,7 +304,11 @@ def _map_carried(items: tuple[IterArg, ...], fn: ExprMap) -> tuple[IterArg, ...]
 
 def substitute(e: Expr, env: Mapping[str, Expr]) -> Expr:
     """`e` with variables replaced by name, in types too."""
-    return map_expr(e, lambda x: env.get(x.name, x) if isinstance(x, Var) else x) if env else e
+    if not env:
+        return e
+    if isinstance(e, Var) and e.name in env:
+        return env[e.name]
+    return map_expr(e, lambda x: env.get(x.name, x) if isinstance(x, Var) else x)
 
 
 def substitute_type(t: Type, env: Mapping[str, Expr]) -> Type:

@@ -9,9 +9,9 @@ GetImplicitTileLayout.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from pypto_verified.dtypes import DType
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.types import Dim, MemRef, TileType, TileView
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space
 from pypto_verified.ops.dims import all_equal

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pypto_verified.errors import PassError
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import MemRef, TileType
 from pypto_verified.layouts import Space

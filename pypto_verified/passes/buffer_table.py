@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Span
 from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import TileType

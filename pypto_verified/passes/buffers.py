@@ -4,9 +4,9 @@ stand on an operand that it reads."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from math import prod
 
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Var
 from pypto_verified.ir.types import MemRef, TileType, TileView
 from pypto_verified.ir.walk import walk_expr

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Var
 from pypto_verified.ir.stmt import Assign, Function, If, Stmt
 from pypto_verified.ir.types import MemRef, TileType, Type

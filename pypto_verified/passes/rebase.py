@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Expr, Var
 from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import MemRef, TileType, Type

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Binary, Call, Cast, Const, Expr, Unary, Var
 from pypto_verified.ir.types import ScalarType, Type
 from pypto_verified.ops.build import make_call

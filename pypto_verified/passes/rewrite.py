@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Var
 from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
 from pypto_verified.ir.types import TileType, Type

@@ -8,6 +8,7 @@ of a loop builds nothing.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -176,10 +177,18 @@ class LocalMemory:
         self.epoch = 0
         self.log: list[Access] | None = None
         self.suspicions: list[SimError] | None = None
-        self.data: Array = np.full(size, _POISON, np.uint8)
-        self.init: Array = np.zeros(size, np.uint8)
         self._high = 0
         self._views: dict[tuple[int, int, int, int, int, int, int], View] = {}
+
+    @cached_property
+    def data(self) -> Array:
+        """The bytes, made when the first window opens: few programs use more than two spaces."""
+        return np.full(self.size, _POISON, np.uint8)
+
+    @cached_property
+    def init(self) -> Array:
+        """Which bytes are initialised: 1 or 0."""
+        return np.zeros(self.size, np.uint8)
 
     def suspect(self, view: View, bad: Array) -> None:
         """Note that an op reads the uninitialised elements `bad` of `view`."""
@@ -191,8 +200,9 @@ class LocalMemory:
 
     def reset(self) -> None:
         """Back to the state before any op; windows stay usable."""
-        self.data[: self._high] = _POISON
-        self.init[: self._high] = 0
+        if self._high:
+            self.data[: self._high] = _POISON
+            self.init[: self._high] = 0
         self.epoch += 1
 
     def view(
