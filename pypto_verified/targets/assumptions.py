@@ -83,6 +83,28 @@ _ROWS = (
         ("RACE", "EVENT"), "PTOAS getPipe (V), PTO-ISA event.hpp (FIX), TSync_Custom.hpp (MTE3)",
     ),
     Assumption(
+        "SCALAR-ISSUES", "a wait on pipe S holds back every op that is issued later, whatever its pipe",
+        "pipe S is a pipe like the others",
+        ("RACE",), "PTO-ISA machine model: the scalar unit issues the ops of all pipes",
+    ),
+    Assumption(
+        "RAMP-PIPE", "a ramp runs on V with scratch and on S without (a5: on V or S): a proof holds under each", "",
+        ("RACE",), "PTO-ISA TCI (V), event.hpp and PTOAS getPipe (S), PTOAS#735",
+    ),
+    Assumption(
+        "MAT-FILL-PIPE", "a fill of a Mat tile runs on MTE1, MTE2 or V: a proof holds under each", "",
+        ("RACE",), "PTOAS getPipe (MTE1, V), PTO-ISA event.hpp (MTE2)",
+    ),
+    Assumption(
+        "POP-PIPE", "on a5 a popped tile is there for S, or for V (Vec) or MTE1 (Mat): a proof holds under each", "",
+        ("RACE",), "PTOAS getPipe (S), PTO-ISA TPop.hpp (V, MTE1)",
+    ),
+    Assumption(
+        "FLAG-IS-FENCE", "within a core a flag between MTE3 or FIX and MTE2 also makes global memory visible",
+        "a fence is demanded between the write and the read",
+        ("RACE",), "PTOAS InsertSync, against PTOAS#730",
+    ),
+    Assumption(
         "OUT-OF-VALID", "source lanes outside the valid region have no defined value", "",
         ("VALID", "INIT", "SEM"), "PTO-ISA tiles-and-valid-regions.md, against tadd.md (all ones)",
     ),

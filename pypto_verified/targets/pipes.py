@@ -1,0 +1,168 @@
+"""How the pipes of a core run, as data: which ones a core has, which pipe carries an op where sources differ, what the
+order of one pipe is worth, what flags between cores count, and what no flag does.
+
+The simulator's schedules and the verifier of races read these rows; how they use them is their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from pypto_verified.layouts import Space
+from pypto_verified.targets.events import FOREIGN_PIPES
+from pypto_verified.targets.model import Target
+
+ALL = "ALL"
+"""What a barrier names to mean every pipe of the core."""
+
+SCALAR = "S"
+"""The pipe that issues the ops of all others, in program order. A wait on it holds back whatever is issued later, on
+any pipe (assumption SCALAR-ISSUES)."""
+
+
+class Hazard(Enum):
+    """How two accesses to one byte conflict, the earlier one first."""
+
+    RAW = "read after write"
+    WAR = "write after read"
+    WAW = "write after write"
+
+
+def pipes_of_core(target: Target, kind: str) -> tuple[str, ...]:
+    """The pipes that a core of a kind has: 'cube', 'vector', or '' for all pipes."""
+    foreign = FOREIGN_PIPES.get(kind, frozenset())
+    return tuple(p for p in target.pipes if p not in foreign)
+
+
+def ordered_on_pipe(target: Target, pipe: str, hazard: Hazard, strict: bool = False) -> bool:
+    """Whether two ops on `pipe` that conflict take effect in program order without a barrier between them.
+
+    Assumptions SAME-PIPE and LOAD-AFTER-LOAD; `strict` takes their stricter readings.
+    """
+    if target.same_pipe_ordered(pipe, strict):
+        return True
+    return hazard is Hazard.WAW and not strict and pipe in target.waw_in_order
+
+
+def barrier_holds(target: Target, pipe: str) -> bool:
+    """Whether `barrier` of that pipe, or of ALL, waits for anything on this target."""
+    return pipe in target.barriers
+
+
+@dataclass(frozen=True, slots=True)
+class PipeReading:
+    """An op form on whose pipe the sources differ: a proof must hold under each of `pipes` (EV-01). The
+    one that the op's row in `pto/rows*.py` takes is among them.
+
+    The form: one of `ops`, on `target` ('' for both), from `src` to `dst`, with or without `scratch` (None: either).
+    `assumption` is the row that reports print.
+    """
+
+    ops: tuple[str, ...]
+    target: str
+    pipes: tuple[str, ...]
+    assumption: str
+    source: str
+    src: Space | None = None
+    dst: Space | None = None
+    scratch: bool | None = None
+
+
+PIPE_READINGS: tuple[PipeReading, ...] = (
+    PipeReading(
+        ("pto.tmov", "pto.textract", "pto.tinsert"), "a5", ("V", "FIX", "MTE3"), "VEC-TO-MAT-PIPE",
+        "PTOAS getPipe: V for tmov, FIX for textract, MTE3 for tinsert; PTO-ISA event.hpp: FIX; TSync_Custom.hpp: MTE3",
+        src=Space.VEC, dst=Space.MAT),
+    PipeReading(
+        ("pto.tci",), "", ("V", "S"), "RAMP-PIPE",
+        "PTO-ISA TCI with scratch is a vector program (PTOAS#735); event.hpp and PTOAS getPipe: S", scratch=True),
+    PipeReading(
+        ("pto.tci",), "a5", ("S", "V"), "RAMP-PIPE",
+        "PTO-ISA event.hpp and PTOAS getPipe: S; the a5 code uses a vector instruction", scratch=False),
+    PipeReading(
+        ("pto.tfillpad", "pto.tfillpad_expand", "pto.tfillpad_inplace"), "", ("MTE1", "MTE2"), "MAT-FILL-PIPE",
+        "PTOAS getPipe: MTE1; PTO-ISA event.hpp TFILLPAD_MAT: MTE2", dst=Space.MAT),
+    PipeReading(
+        ("pto.texpands",), "", ("V", "MTE2"), "MAT-FILL-PIPE",
+        "PTO-ISA event.hpp TEXPANDS_MAT: MTE2; PTOAS getPipe: V", dst=Space.MAT),
+    PipeReading(
+        ("pto.tpop_from_aic", "pto.tpop"), "a5", ("S", "V"), "POP-PIPE",
+        "PTOAS getPipe: S; PTO-ISA TPop.hpp waits on V", dst=Space.VEC),
+    PipeReading(
+        ("pto.tpop_from_aiv", "pto.tpop"), "a5", ("S", "MTE1"), "POP-PIPE",
+        "PTOAS getPipe: S; PTO-ISA TPop.hpp waits on MTE1", dst=Space.MAT),
+)
+
+
+def pipe_readings(
+    op: str, target: str, src: Space | None, dst: Space | None, scratch: bool
+) -> tuple[tuple[str, ...], str]:
+    """(pipes that the sources name for an op form, the assumption); ((), '') where they agree."""
+    for row in PIPE_READINGS:
+        if (op in row.ops and row.target in ("", target) and row.src in (None, src) and row.dst in (None, dst)
+                and row.scratch in (None, scratch)):
+            return row.pipes, row.assumption
+    return (), ""
+
+
+@dataclass(frozen=True, slots=True)
+class CrossFlag:
+    """A pair of ops that pass a counted flag between cores. `set` counts up once all earlier ops of its pipe are done;
+    `wait` counts down, and holds back the pipe it names, or the whole core if `stalls_core`. The counter of an id goes
+    up to `Target.flag_count_max`."""
+
+    set: str
+    wait: str
+    target: str
+    stalls_core: bool
+    source: str
+
+
+CROSS_FLAGS: tuple[CrossFlag, ...] = (
+    CrossFlag("pto.sync.set", "pto.sync.wait", "a2a3", True, "PTO-ISA ffts_cross_core_sync, wait_flag_dev"),
+    CrossFlag("pto.sync.set", "pto.sync.wait", "a5", False, "PTO-ISA set_intra_block, wait_intra_block"),
+    CrossFlag("pto.set_cross_block", "pto.wait_cross_block", "a2a3", True, "PTO-ISA ffts_cross_core_sync"),
+    CrossFlag("pto.set_intra_block", "pto.wait_intra_block", "a5", False, "PTO-ISA set_intra_block"),
+)
+
+
+def cross_flag(op: str, target: str) -> CrossFlag | None:
+    """The row of an op that sets or waits for a flag between cores, if the target has it."""
+    return next((row for row in CROSS_FLAGS if op in (row.set, row.wait) and row.target == target), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Visibility:
+    """What a write to global memory needs besides an order, before another unit sees it. `writer` and `reader`: 'bulk'
+    (MTE2, MTE3, FIX), 'scalar' (through the data cache) or 'core' (any unit of another core); `fences`: ops of which
+    one must stand between; `strict`: only the stricter reading asks for it."""
+
+    writer: str
+    reader: str
+    fences: tuple[str, ...]
+    strict: bool
+    source: str
+
+
+_CACHE = "pto.cmo.cacheinvalid"
+_FENCE = "pto.fence.barrier_all"
+
+VISIBILITY: tuple[Visibility, ...] = (
+    Visibility("bulk", "bulk", (_FENCE,), True, "PTOAS#730: a pipe flag is no memory fence"),
+    Visibility("scalar", "bulk", (_CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci after scalar stores"),
+    Visibility("bulk", "scalar", (_CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci before scalar loads"),
+    Visibility("bulk", "core", (_FENCE,), False, "PTOAS#711, PTOAS#872: a notification overtakes the data"),
+    Visibility("scalar", "core", (_CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci, dsb"),
+)
+
+
+def fences_between(writer: str, reader: str, strict: bool = False) -> tuple[str, ...]:
+    """Ops of which one must stand between a write and its reader for the data to be seen; () if none has to."""
+    return next(
+        (v.fences for v in VISIBILITY if (v.writer, v.reader) == (writer, reader) and (strict or not v.strict)), ())
+
+
+SYNCALL_DRAINS = True
+"""A SYNCALL is a barrier of all pipes of its core before it is a meeting of cores (PTO-ISA SyncAll.hpp); it makes no
+data visible."""
