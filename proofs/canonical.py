@@ -1,4 +1,4 @@
-"""One text for a formula, whatever else was built before it: what a recorded verdict is filed under."""
+"""What a recorded verdict is filed under."""
 
 from __future__ import annotations
 
@@ -6,49 +6,13 @@ from collections.abc import Iterable
 from hashlib import sha256
 
 from proofs.theorem import Claim
-from pypto_verified.index import Cond, Expr
-from pypto_verified.index.expr import Atom
+from verifiers.solver.canonical import Canonical
 
 
-class Canonical:
-    """Texts of conditions. Sums, products and junctions are sorted by text, so that the order in which expressions were
-    first made does not show."""
-
-    def __init__(self) -> None:
-        self._exprs: dict[Expr, str] = {}
-        self._conds: dict[Cond, str] = {}
-
-    def key(self, claims: Iterable[Claim], *context: str) -> str:
-        """The hash of all claims and of `context` (solver and version)."""
-        digest = sha256("\n".join(context).encode())
-        for c in claims:
-            digest.update(f"\n{c.label}\n{self.cond(c.hypotheses)}\n{self.cond(c.goal)}\n{c.holds}".encode())
-        return digest.hexdigest()[:32]
-
-    def cond(self, c: Cond) -> str:
-        found = self._conds.get(c)
-        if found is None:
-            found = self._conds[c] = self._condition(c)
-        return found
-
-    def _condition(self, c: Cond) -> str:
-        if c.expr is not None:
-            if c.kind == "nonneg":
-                return f"(<= 0 {self.expr(c.expr)})"
-            return f"(= 0 {min(self.expr(c.expr), self.expr(-c.expr))})"
-        if c.kind in ("and", "or", "not"):
-            return f"({c.kind} {' '.join(sorted(map(self.cond, c.parts)))})"
-        return f"(var {c.name})" if c.kind == "var" else c.kind
-
-    def expr(self, e: Expr) -> str:
-        found = self._exprs.get(e)
-        if found is None:
-            terms = sorted(f"{k}*{'*'.join(sorted(map(self._atom, mono)))}" for mono, k in e.terms)
-            found = self._exprs[e] = f"(+ {' '.join((*terms, str(e.constant)))})" if terms else str(e.constant)
-        return found
-
-    def _atom(self, a: Atom) -> str:
-        if a.kind == "sym":
-            return f"{a.name}[{a.lo},{a.hi}]"
-        args = [self.expr(x) for x in a.args]
-        return f"({a.kind} {' '.join(args if a.kind in ('floordiv', 'mod') else sorted(args))})"
+def key(canonical: Canonical, claims: Iterable[Claim], *context: str) -> str:
+    """The hash of all claims and of `context` (solver and version)."""
+    digest = sha256("\n".join(context).encode())
+    for c in claims:
+        digest.update(
+            f"\n{c.label}\n{canonical.cond(c.hypotheses)}\n{canonical.cond(c.goal)}\n{c.holds}".encode())
+    return digest.hexdigest()[:32]

@@ -5,35 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
+from pathlib import Path
 from time import perf_counter
 
-from proofs.canonical import Canonical
+from proofs.canonical import key as key_of
 from proofs.result import Record, Result, Values
 from proofs.theorem import AnyTheorem, Claim, counting
 from pypto_verified.report.model import Verdict
 from verifiers.solver import Ladder, Query
-
-ENCODER = "1"
-"""Raised when the ladder's encoding of formulas changes: all recorded verdicts are then void."""
+from verifiers.solver.answer import AGREES, DIFFERS, Z3_ALONE, Answer
+from verifiers.solver.canonical import Canonical
+from verifiers.solver.store import ENCODER
 
 
 def decide_all(
-    theorems: Sequence[AnyTheorem], known: Record, cold: bool, cross: bool, seeds: int
+    theorems: Sequence[AnyTheorem], known: Record, cold: bool, cross: bool, seeds: int,
+    disputes: Path = Path("disagreements"),
 ) -> list[Result]:
-    """One result a theorem; `known` verdicts on the same formulas are taken unless `cold`."""
+    """One result a theorem; `known` verdicts on the same formulas are taken unless `cold`. `disputes`: where the
+    scripts of two solvers that do not agree are kept."""
     canonical = Canonical()
     solver = version("z3-solver")
     ladders = [Ladder(seed) for seed in range(seeds)]
     results = []
     for theorem in theorems:
         claims = list(counting(theorem.claims(theorem.subject())))
-        key = canonical.key(claims, ENCODER, solver)
+        key = key_of(canonical, claims, ENCODER, solver)
         found = known.results.get(theorem.id)
         stale = found is None or found.key != key
         if found is None or stale or cold:
             found = _prove(theorem, claims, key, ladders)
         found = replace(found, stale=stale)
-        results.append(_second_opinion(found, claims) if cross else found)
+        results.append(_second_opinion(found, claims, ladders[0], disputes) if cross else found)
     return results
 
 
@@ -47,6 +50,7 @@ class _Tally:
     counterexamples: dict[str, Values] = field(default_factory=dict)
     deciders: set[str] = field(default_factory=set)
     claims: int = 0
+    rlimit: int = 0
 
 
 def _prove(theorem: AnyTheorem, claims: Sequence[Claim], key: str, ladders: Sequence[Ladder]) -> Result:
@@ -69,7 +73,7 @@ def _prove(theorem: AnyTheorem, claims: Sequence[Claim], key: str, ladders: Sequ
     return Result(
         theorem.id, theorem.statement, theorem.formula, theorem.ranges, theorem.rests, key, verdict,
         "+".join(sorted(tally.deciders)), milliseconds, tally.claims, tuple(m.what for m in theorem.mutants), refuted,
-        tally.witness, failed, tally.counterexamples, (agreeing, len(ladders)))
+        tally.witness, failed, tally.counterexamples, (agreeing, len(ladders)), rlimit=tally.rlimit)
 
 
 def _judge(claims: Iterable[Claim], ladder: Ladder) -> _Tally:
@@ -79,6 +83,7 @@ def _judge(claims: Iterable[Claim], ladder: Ladder) -> _Tally:
         tally.claims += 1
         found = ladder.decide(Query(c.hypotheses, c.goal))
         tally.deciders.add(found.decider)
+        tally.rlimit += found.rlimit
         if c.holds and found.verdict is Verdict.PROVED:
             continue
         if not c.holds and found.verdict is Verdict.REFUTED:
@@ -91,16 +96,21 @@ def _judge(claims: Iterable[Claim], ladder: Ladder) -> _Tally:
     return tally
 
 
-def _second_opinion(result: Result, claims: Sequence[Claim]) -> Result:
-    """The result with what cvc5 decides of each claim, `24 of 25 agree, 1 undecided`; UNKNOWN if it is against one."""
-    from verifiers.solver.cross import satisfiable
+def _second_opinion(result: Result, claims: Sequence[Claim], ladder: Ladder, disputes: Path) -> Result:
+    """The result with what cvc5 decides of each claim, `24 of 25 agree, 1 undecided`, and the claims that z3 alone
+    decides; UNKNOWN if cvc5 is against one."""
+    from verifiers.solver.cross import SecondOpinion
 
-    answers = [satisfiable(c.hypotheses & ~c.goal) for c in claims]
-    agree = sum(a == ("unsat" if c.holds else "sat") for a, c in zip(answers, claims, strict=True))
-    undecided = answers.count("unknown")
-    against = len(claims) - agree - undecided
-    counts = ((agree, f"of {len(claims)} agree"), (undecided, "undecided"), (against, "against"))
+    second = SecondOpinion(disputes)
+    said = {
+        c.label: second.ask(c.hypotheses & ~c.goal, Answer("unsat" if c.holds else "sat"), ladder.oracle.smt)[1]
+        for c in claims}
+    against = [opinion for opinion in said.values() if opinion.startswith(DIFFERS)]
+    alone = tuple(label for label, opinion in said.items() if opinion == Z3_ALONE)
+    agree = sum(opinion == AGREES for opinion in said.values())
+    counts = ((agree, f"of {len(claims)} agree"), (len(alone), "undecided"), (len(against), "against"))
     cross = ", ".join(f"{n} {what}" for n, what in counts if n or what.endswith("agree"))
+    result = replace(result, cross=cross, alone=alone)
     if against and result.verdict is Verdict.PROVED:
-        return replace(result, cross=cross, verdict=Verdict.UNKNOWN, failed="cvc5 does not agree")
-    return replace(result, cross=cross)
+        return replace(result, verdict=Verdict.UNKNOWN, failed=f"cvc5 does not agree, {against[0]}")
+    return result

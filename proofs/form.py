@@ -34,6 +34,8 @@ def as_text(results: Sequence[Result]) -> str:
             lines += _indented(f"rules that rest on it: {', '.join(r.rests)}")
         if r.failed:
             lines += _indented(f"failed: {r.failed}" + (f" at {_values(r.witness)}" if r.witness else ""))
+        if r.alone:
+            lines += _indented(f"decided by z3 alone: {'; '.join(r.alone)}")
         for label, values in list(r.counterexamples.items())[:_SHOWN]:
             lines += _indented(f"fails, as it says: {label}, at {_values(values)}")
         if len(r.counterexamples) > _SHOWN:

@@ -31,7 +31,8 @@ class Result:
     enumeration of all values where every symbol of a claim is bounded. `witness`: values at which the claim `failed`
     has the wrong answer; `counterexamples`: those that the theorem itself asserts, by claim. `milliseconds` is the time
     to prove it. `seeds`: (solver seeds that proved it, seeds tried). `recorded`: taken from the record; `stale`: the
-    record has no verdict on this formula. `cross`: what cvc5 says, if asked."""
+    record has no verdict on this formula. `cross`: what cvc5 says, if asked, and `alone` the claims that z3 alone
+    decides. `rlimit`: resource units that z3 spent on the claims."""
 
     id: str
     statement: str
@@ -52,6 +53,8 @@ class Result:
     recorded: bool = False
     stale: bool = False
     cross: str = ""
+    alone: tuple[str, ...] = ()
+    rlimit: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,8 @@ def load(path: Path = RECORDED) -> Record:
 def _result(row: dict[str, object]) -> Result:
     fixed: dict[str, object] = {
         "verdict": Verdict(row["verdict"]), "recorded": True, "stale": False, "rests": tuple(_list(row["rests"])),
-        "mutants": tuple(_list(row["mutants"])), "seeds": tuple(_list(row["seeds"]))}
+        "mutants": tuple(_list(row["mutants"])), "seeds": tuple(_list(row["seeds"])),
+        "alone": ()}
     return Result(**{**row, **fixed})  # type: ignore[arg-type]  # a row is what asdict made
 
 

@@ -117,7 +117,8 @@ def _data(result: FileResult) -> dict[str, Any]:
         "findings": [asdict(f) for f in result.findings],
         "functions": [
             {"name": f.name, "findings": [asdict(x) for x in f.findings],
-             "obligations": [(o.rule, o.kind, o.verdict, o.site, o.decider, o.milliseconds, o.assumptions)
+             "obligations": [(o.rule, o.kind, o.verdict, o.site, o.decider, o.milliseconds, o.assumptions,
+                              o.rlimit, o.second)
                              for o in f.obligations]}
             for f in result.functions],
     }
@@ -133,9 +134,11 @@ def _result(data: dict[str, Any]) -> FileResult:
 
 
 def _obligation(
-    rule: str, kind: str, verdict: str, site: str, decider: str, milliseconds: float, assumptions: list[str]
+    rule: str, kind: str, verdict: str, site: str, decider: str, milliseconds: float, assumptions: list[str],
+    rlimit: int, second: str,
 ) -> Obligation:
-    return Obligation(rule, _KINDS[kind], _VERDICTS[verdict], site, decider, milliseconds, tuple(assumptions))
+    return Obligation(
+        rule, _KINDS[kind], _VERDICTS[verdict], site, decider, milliseconds, tuple(assumptions), rlimit, second)
 
 
 def _finding(data: dict[str, Any]) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +14,8 @@ class Options:
     the solver. `names`: by function, what an argument of the text (`arg2`) is called by the user (`M`). `outputs`:
     by function, the arguments that the author declared as written only, which a text does not tell. `level`:
     'level2', 'level3', or '' to see it from whether the text carries addresses. `families`: rule families to run, all
-    if empty."""
+    if empty. `answers`: a directory where the solver's answers outlive the run. `second`: ask a second solver too, and
+    keep both texts of a question there when the two differ."""
 
     assume: tuple[str, ...] = ()
     strict: bool = False
@@ -22,3 +24,5 @@ class Options:
     outputs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     level: str = ""
     families: frozenset[str] = frozenset()
+    answers: Path | None = None
+    second: Path | None = None

@@ -37,7 +37,9 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """One rule at one site, decided. `decider`: 'normal-form', 'enumeration', 'z3', 'cvc5' or ''."""
+    """One rule at one site, decided. `decider`: 'normal-form', 'enumeration', 'z3-linear', 'z3-digits', 'cvc5' or ''.
+    `rlimit`: resource units that z3 spent on it. `second`: what a second solver said, if asked: 'agrees', 'z3 alone',
+    'cvc5 alone', 'neither' or 'differs: ...'."""
 
     rule: str
     kind: Kind
@@ -46,6 +48,8 @@ class Obligation:
     decider: str = ""
     milliseconds: float = 0.0
     assumptions: tuple[str, ...] = ()
+    rlimit: int = 0
+    second: str = ""
 
 
 @dataclass(frozen=True, slots=True)

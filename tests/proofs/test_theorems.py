@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -51,6 +52,12 @@ def test_every_theorem_is_proved_and_each_mutant_of_its_declaration_refuted(
 def test_a_recorded_verdict_speaks_about_the_formula_of_today(proved: dict[str, Result]) -> None:
     assert [r.id for r in proved.values() if r.stale] == [], "record with `pypto-verify prove --cold --record`"
     assert set(load().results) == set(proved)
+
+
+def test_a_proof_costs_no_more_than_three_times_what_is_recorded(proved: dict[str, Result]) -> None:
+    """Resource units, the same on a busy machine: a formula that has become hard shows before it runs out of budget."""
+    recorded = {r.id: r.rlimit for r in load().results.values()}
+    assert {i: (r.rlimit, recorded[i]) for i, r in proved.items() if r.rlimit > 3 * recorded[i] + 10_000} == {}
 
 
 @pytest.mark.parametrize("theorem", THEOREMS, ids=lambda t: t.id)
@@ -175,11 +182,14 @@ def test_cvc5_agrees() -> None:
 @pytest.mark.parametrize(("answer", "verdict", "cross"), [
     ("sat", Verdict.UNKNOWN, "0 of 2 agree, 2 against"), ("unknown", Verdict.PROVED, "0 of 2 agree, 2 undecided")])
 def test_a_second_opinion_that_differs_spoils_the_theorem(
-    answer: str, verdict: Verdict, cross: str, monkeypatch: pytest.MonkeyPatch
+    answer: str, verdict: Verdict, cross: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr("verifiers.solver.cross.satisfiable", lambda _: answer)
-    (result,) = run(theorems=THEOREMS[:1], cross=True)
+    (result,) = run(theorems=THEOREMS[:1], cross=True, disputes=tmp_path)
     assert (result.verdict, result.cross) == (verdict, cross)
+    kept = sorted(path.name.split(".", 1)[1] for path in tmp_path.iterdir())
+    assert kept == (["cvc5.smt2", "cvc5.smt2", "z3.smt2", "z3.smt2"] if answer == "sat" else [])
+    assert len(result.alone) == (0 if answer == "sat" else 2)
 
 
 def test_the_second_opinion_divides_like_the_index_language() -> None:

@@ -37,8 +37,9 @@ def test_small_domains_are_enumerated() -> None:
 
 def test_unbounded_linear_goals_go_to_z3_and_the_witness_is_the_smallest() -> None:
     assert decide(M % 32 == 0, (M + 16) // 16 >= 1)[:2] == (Verdict.PROVED, "normal-form")
-    assert decide(M % 32 == 0, M % 16 == 0)[:2] == (Verdict.PROVED, "z3")
-    assert decide(M >= 100, (M + 3) // 4 * 4 == M) == (Verdict.REFUTED, "z3", {"M": 101})
+    assert decide(M % 32 == 0, M % 16 == 0)[:2] == (Verdict.PROVED, "z3-digits")
+    assert decide((N >= 7) & (M >= N), M + N >= 14)[:2] == (Verdict.PROVED, "z3-linear")
+    assert decide(M >= 100, (M + 3) // 4 * 4 == M) == (Verdict.REFUTED, "z3-digits", {"M": 101})
 
 
 def test_non_linear_goals_are_proved_in_digit_form() -> None:

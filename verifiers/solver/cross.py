@@ -2,12 +2,61 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 from pypto_verified.index import Cond, Expr, symbols_of
 from pypto_verified.index.expr import Atom
+from verifiers.solver.answer import AGREES, CVC5_ALONE, DIFFERS, NEITHER, SECOND, Z3_ALONE, Answer
 from verifiers.solver.cone import booleans_of
+
+if TYPE_CHECKING:
+    from verifiers.solver.smt import Smt
+
 
 _BUDGET = 3_000_000
 """Resource units a claim, the same on a busy machine; the hardest claim takes a third."""
+
+
+class SecondOpinion:
+    """Asks cvc5 what z3 was asked. Where they do not agree nothing is believed, and the scripts of both are kept in
+    `directory`."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def ask(self, c: Cond, first: Answer, smt: Smt) -> tuple[Answer, str]:
+        """The answer that stands, and what became of the comparison: one of AGREES, Z3_ALONE, CVC5_ALONE, NEITHER, or
+        DIFFERS with the files. cvc5 alone may say that there is no model; one that z3 can't give is not taken."""
+        try:
+            second = satisfiable(c)
+        except NotImplementedError:
+            second = "unknown"
+        if "unknown" in (first.status, second):
+            if first.status != "unknown":
+                return first, Z3_ALONE
+            if second == "unsat":
+                return replace(first, status="unsat", decider=SECOND), CVC5_ALONE
+            return first, NEITHER
+        if first.status == second:
+            return first, AGREES
+        kept = self._keep(c, smt)
+        return Answer("unknown", decider=first.decider, rlimit=first.rlimit, why=(
+            f"the solvers differ: z3 says {first.status}, cvc5 {second}; {kept}")), f"{DIFFERS}: {kept}"
+
+    def _keep(self, c: Cond, smt: Smt) -> str:
+        """Write both scripts; what is told of them."""
+        scripts = {"z3": smt.script(c), "cvc5": smtlib(c)}
+        name = sha256(scripts["cvc5"].encode()).hexdigest()[:16]
+        self._directory.mkdir(parents=True, exist_ok=True)
+        paths = []
+        for solver, text in scripts.items():
+            path = self._directory / f"{name}.{solver}.smt2"
+            path.write_text(text + "\n", encoding="utf-8")
+            paths.append(str(path))
+        return f"their questions: {', '.join(paths)}"
 
 
 def satisfiable(c: Cond) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
-from pypto_verified.index import Cond, holds, implies, symbols_of
+from pypto_verified.index import Cond, holds, implies, substitute_cond, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.report.model import Verdict
 from verifiers.solver.cone import booleans_of, components, conjuncts, names_of, split_by_relevance
 from verifiers.solver.enumeration import domain_of, first_point
-
-if TYPE_CHECKING:
-    from verifiers.solver.smt import Smt
+from verifiers.solver.oracle import Oracle
+from verifiers.solver.points import plain_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,8 @@ class Query:
 @dataclass(frozen=True, slots=True)
 class Decision:
     """`model` values every symbol of the query when REFUTED, and shows one failing case when UNKNOWN for want of a
-    condition (`needs_condition`). `why` says what stopped an UNKNOWN otherwise."""
+    condition (`needs_condition`). `why` says what stopped an UNKNOWN otherwise. `decider` is the rung that settled it,
+    `rlimit` the resource units that z3 spent on all of its questions, `opinions` what a second solver said to each."""
 
     verdict: Verdict
     decider: str
@@ -37,30 +37,27 @@ class Decision:
     bools: dict[str, bool] = field(default_factory=dict)
     needs_condition: bool = False
     why: str = ""
+    rlimit: int = 0
+    opinions: tuple[str, ...] = ()
 
 
 class Ladder:
-    """Decides queries. One per run: it keeps the solver and what it learnt about hypotheses."""
+    """Decides queries. One per run: it keeps the solver and what it learnt about hypotheses. `answers` and `second` as
+    in `Oracle`."""
 
-    def __init__(self, seed: int = 0) -> None:
-        self._seed = seed
-        self._smt: Smt | None = None
+    def __init__(self, seed: int = 0, answers: Path | None = None, second: Path | None = None) -> None:
+        self.oracle = Oracle(seed, answers, second)
         self._satisfiable: dict[Cond, Decision] = {}
         self._decided: dict[Query, Decision] = {}
-
-    @property
-    def smt(self) -> Smt:
-        if self._smt is None:
-            from verifiers.solver.smt import Smt
-
-            self._smt = Smt(self._seed)
-        return self._smt
 
     def decide(self, query: Query) -> Decision:
         """The verdict of one atomic obligation."""
         found = self._decided.get(query)
         if found is None:
+            spent, said = self.oracle.spent, len(self.oracle.opinions)
             found = self._decide(query)
+            found = replace(
+                found, rlimit=self.oracle.spent - spent, opinions=tuple(self.oracle.opinions[said:]))
             self._decided[query] = found
         return found
 
@@ -88,31 +85,31 @@ class Ladder:
 
     def _unconstrained(self, query: Query, relevant: Cond, free: frozenset[str], failing: Decision) -> Decision:
         """REFUTED only if, at the model's dims, every reachable value of the free symbols has a failing place."""
-        from pypto_verified.index import substitute_cond
-
         fixed = {n: v for n, v in failing.model.items() if n in query.dims}
         at = substitute_cond(relevant, fixed)
         goal = substitute_cond(query.goal, fixed)
-        safe = self.smt.exists_forall(at, goal, sorted(free))
-        if safe == "unsat":
-            return failing
-        why = "" if safe == "sat" else "whether a caller can avoid it is beyond the solver's budget"
-        return Decision(Verdict.UNKNOWN, "z3", failing.model, failing.bools, needs_condition=True, why=why)
+        safe = self.oracle.exists_forall(at, goal, sorted(free))
+        if safe.status == "unsat":
+            return replace(failing, decider=safe.decider)
+        why = "" if safe.status == "sat" else "whether a caller can avoid it is beyond the solver's budget"
+        return Decision(Verdict.UNKNOWN, safe.decider, failing.model, failing.bools, needs_condition=True, why=why)
 
     def satisfiable(self, c: Cond) -> Decision:
         """PROVED with a model, VACUOUS, or UNKNOWN."""
         model: dict[str, int] = {}
         bools: dict[str, bool] = {}
+        decider = "normal-form"
         for part in components(c):
             found = self._satisfiable.get(part)
             if found is None:
-                found = _guess(part) or self._model(part)
+                found = _plain(part) or self._model(part)
                 self._satisfiable[part] = found
             if found.verdict in (Verdict.VACUOUS, Verdict.UNKNOWN):
                 return found
             model |= found.model
             bools |= found.bools
-        return Decision(Verdict.PROVED, "normal-form" if c is TRUE else "z3", model, bools)
+            decider = found.decider
+        return Decision(Verdict.PROVED, decider, model, bools)
 
     def _model(self, c: Cond, small: tuple[str, ...] = (), sizes: tuple[str, ...] = ()) -> Decision:
         """REFUTED with a model of `c`, VACUOUS when there is none, or UNKNOWN. The values of `small` are minimised, in
@@ -128,32 +125,21 @@ class Ladder:
                 if point is None:
                     return Decision(Verdict.VACUOUS, "enumeration")
                 return Decision(Verdict.REFUTED, "enumeration", point)
-        answer = self.smt.solve(c, small, sizes)
+        answer = self.oracle.solve(c, small, sizes)
         if answer.status == "unknown":
-            return Decision(Verdict.UNKNOWN, "z3", why="solver budget")
+            return Decision(Verdict.UNKNOWN, answer.decider, why=answer.why or "solver budget")
         if answer.status == "unsat":
-            return Decision(Verdict.VACUOUS, "z3")
-        return Decision(Verdict.REFUTED, "z3", dict(answer.ints), dict(answer.bools))
+            return Decision(Verdict.VACUOUS, answer.decider)
+        return Decision(Verdict.REFUTED, answer.decider, dict(answer.ints), dict(answer.bools))
 
     def entails(self, hypotheses: Cond, goal: Cond) -> bool:
         """Whether the implication is proved; reachability is not asked."""
         return self._model(~implies(hypotheses, goal)).verdict is Verdict.VACUOUS
 
 
-def _guess(c: Cond) -> Decision | None:
-    """A model among a few plain points: most hypotheses hold at small sizes, first trips and with nothing to choose."""
-    shown = symbols_of(c)
-    bools = set(booleans_of(c))
-    for size in (1, 0, 16, 256):
-        for truth in (True, False) if bools else (True,):
-            env = {n: max(a.lo, min(size, a.hi or size)) if a.lo is not None else size for n, a in shown.items()}
-            choice = dict.fromkeys(bools, truth)
-            try:
-                if holds(c, env, choice):
-                    return Decision(Verdict.PROVED, "enumeration", env, choice)
-            except ZeroDivisionError:
-                continue
-    return None
+def _plain(c: Cond) -> Decision | None:
+    found = plain_model(c)
+    return Decision(Verdict.PROVED, "enumeration", *found) if found is not None else None
 
 
 def _fails_at(hypotheses: Cond, goal: Cond, found: Decision) -> bool:

@@ -6,7 +6,7 @@ one needs one product. Budgets are `rlimit` units (reproducible), with a wall cl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -14,6 +14,7 @@ import z3
 
 from pypto_verified.index import Cond, Expr, symbols_of
 from pypto_verified.index.expr import Atom
+from verifiers.solver.answer import Answer, rung_of
 from verifiers.solver.cone import booleans_of
 
 BUDGET = 4_000_000
@@ -107,15 +108,6 @@ class Encoding:
         self.sides.append(z3.Or([z3.And([d > 0, positive]), z3.And([d < 0, negative])]))
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """`status` is 'sat', 'unsat' or 'unknown'; values of integers and opaque Booleans when satisfiable."""
-
-    status: str
-    ints: Mapping[str, int] = field(default_factory=dict)
-    bools: Mapping[str, bool] = field(default_factory=dict)
-
-
 class Smt:
     """One z3 solver for a whole run."""
 
@@ -133,6 +125,13 @@ class Smt:
         finally:
             self._solver.pop()
 
+    @property
+    def _spent(self) -> int:
+        """Resource units since the solver was made."""
+        found = self._solver.statistics()
+        names = found.keys()
+        return found.get_key_value("rlimit count") if "rlimit count" in names else 0
+
     def _check(self) -> str:
         result = self._solver.check()
         return "sat" if result == z3.sat else "unsat" if result == z3.unsat else "unknown"
@@ -140,13 +139,14 @@ class Smt:
     def solve(self, c: Cond, small: Sequence[str] = (), sizes: Sequence[str] = ()) -> Answer:
         """A model of `c`; values of the symbols in `small` are made as small as they can be, in that order. `sizes` are
         made positive where that is possible: an empty tensor convinces nobody."""
+        before, rung = self._spent, rung_of(c)
         encoding = Encoding()
         term = encoding.cond(c)
         with self._scope():
             self._solver.add(*encoding.sides, term)
             status = self._check()
             if status != "sat":
-                return Answer(status)
+                return Answer(status, decider=rung, rlimit=self._spent - before)
             for name in sizes:
                 if name in encoding.ints and self._holds_with(encoding.ints[name] >= 1):
                     self._solver.add(encoding.ints[name] >= 1)
@@ -154,9 +154,18 @@ class Smt:
                 if name in encoding.ints:
                     self._shrink(encoding.ints[name])
             self._check()
-            return self._read(encoding, c)
+            ints, bools = self._read(encoding, c)
+            return Answer("sat", ints, bools, rung, self._spent - before)
 
-    def _read(self, encoding: Encoding, c: Cond) -> Answer:
+    def script(self, c: Cond) -> str:
+        """What z3 is asked about `c`, as an SMT-LIB script."""
+        encoding = Encoding()
+        term = encoding.cond(c)
+        with self._scope():
+            self._solver.add(*encoding.sides, term)
+            return self._solver.to_smt2()
+
+    def _read(self, encoding: Encoding, c: Cond) -> tuple[dict[str, int], dict[str, bool]]:
         model = self._solver.model()
         ints: dict[str, int] = {}
         for name in symbols_of(c):
@@ -164,7 +173,7 @@ class Smt:
             assert isinstance(value, z3.IntNumRef)
             ints[name] = value.as_long()
         bools = {n: z3.is_true(model.eval(encoding.bools[n], model_completion=True)) for n in set(booleans_of(c))}
-        return Answer("sat", ints, bools)
+        return ints, bools
 
     def _value(self, term: z3.ArithRef) -> int:
         value = self._solver.model().eval(term, model_completion=True)
@@ -202,9 +211,10 @@ class Smt:
         if self._holds_with(term == high):
             self._solver.add(term == high)
 
-    def exists_forall(self, hypotheses: Cond, goal: Cond, outer: Sequence[str]) -> str:
-        """Whether some values of the `outer` symbols reach the hypotheses and then make the goal hold for all
-        others."""
+    def exists_forall(self, hypotheses: Cond, goal: Cond, outer: Sequence[str]) -> Answer:
+        """'sat' if some values of the `outer` symbols reach the hypotheses and then make the goal hold for all others;
+        without a model."""
+        before = self._spent
         encoding = Encoding()
         reach = encoding.cond(hypotheses)
         holds = encoding.cond(goal)
@@ -215,4 +225,5 @@ class Smt:
         every = z3.Implies(z3.And([sides, reach]), holds)
         with self._scope():
             self._solver.add(sides, reach, z3.ForAll(inner, every) if inner else every)
-            return self._check()
+            status = self._check()
+            return Answer(status, decider=rung_of(hypotheses, goal), rlimit=self._spent - before)

@@ -1,0 +1,229 @@
+"""Decides every rule at every site of one function, and words what is not proved."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import cached_property
+from time import perf_counter
+
+from pypto_verified.errors import Location
+from pypto_verified.index import Cond, symbols_of
+from pypto_verified.index.cond import FALSE, TRUE, as_cond
+from pypto_verified.pto.module import Op
+from pypto_verified.report.model import Finding, FunctionResult, Kind, Obligation, Verdict
+from verifiers.access import AccessProgram, SymbolKind
+from verifiers.access.symbols import UNCONSTRAINED
+from verifiers.registry import AnyRule
+from verifiers.rule import Witness
+from verifiers.sites import Context, Site
+from verifiers.solver import Decision, Ladder, Query, weakest_condition
+from verifiers.solver.answer import AGREES, CVC5_ALONE, DIFFERS, NEITHER, Z3_ALONE
+from verifiers.solver.cone import conjuncts, names_of, split_by_relevance
+from verifiers.wording import Wording
+
+_SYMBOL_ASSUMPTIONS = {
+    SymbolKind.DIM: "SIZE-NONNEG", SymbolKind.SIZE: "SIZE-NONNEG",
+    SymbolKind.BLOCK: "BLOCK-INDEX", SymbolKind.LAUNCH: "BLOCK-INDEX",
+}
+_PASSED = frozenset({SymbolKind.PARAM, SymbolKind.SIZE})
+_INNER = (SymbolKind.TRIP, SymbolKind.BLOCK, SymbolKind.DEFINED)
+
+
+def site_text(place: Location, label: str) -> str:
+    """A place and what stands there, as obligations name their sites."""
+    return f"{place.line}:{place.column} {label}" if place.column else f"{place.line} {label}"
+
+
+def finding(
+    rule: str, kind: Kind, verdict: Verdict, message: str, place: Location, *, help: str = "", needs: str = "",
+    witness: tuple[tuple[str, int], ...] = (),
+) -> Finding:
+    """A finding at a place of a text."""
+    return Finding(rule, kind, verdict, message, place.file, place.line, place.column, witness, needs, "", help)
+
+
+def _second(decision: Decision) -> str:
+    """What a second solver said about all questions of a decision: the worst of it."""
+    order = (AGREES, CVC5_ALONE, Z3_ALONE, NEITHER, DIFFERS)
+    return max(decision.opinions, key=lambda o: order.index(o.split(":")[0]), default="")
+
+
+class Judge:
+    """Every rule at every site of one function. `assumed` are the user's texts with their conditions; `declared`:
+    whether an author named the arguments, and so declared the sizes."""
+
+    def __init__(
+        self, program: AccessProgram, ladder: Ladder, assumed: list[tuple[str, Cond]], result: FunctionResult,
+        declared: bool,
+    ) -> None:
+        self.program = program
+        self.declared = declared
+        self.ladder = ladder
+        self.assumed = assumed
+        self.result = result
+        self.labels: Counter[tuple[str, str]] = Counter()
+        kinds = program.symbols.kinds
+        self.dims = tuple(n for n, k in kinds.items() if k is SymbolKind.DIM)
+        self.inner = frozenset(n for n, k in kinds.items() if k in _INNER)
+        self.background = program.symbols.facts
+        for _, c in assumed:
+            self.background = self.background & c
+
+    def rule(self, rule: AnyRule, context: Context) -> None:
+        for site in rule.sites(context):
+            if rule.applies(site):
+                self._obligation(rule, site)
+
+    def _obligation(self, rule: AnyRule, site: Site) -> None:
+        started = perf_counter()
+        goal = as_cond(rule.goal(site))
+        if goal is TRUE and self._consistent:
+            hypotheses, decision = TRUE, Decision(Verdict.PROVED, "normal-form")
+        else:
+            hypotheses = site.path & self.background & rule.given(site)
+            decision = self._decide(rule, site, hypotheses, goal)
+        if decision.verdict is Verdict.VACUOUS and self._consistent:
+            # Code that is never reached does nothing wrong; VACUOUS is for assumptions that contradict each other.
+            decision = replace(decision, verdict=Verdict.PROVED)
+        elapsed = (perf_counter() - started) * 1000
+        place = self.program.location(site.op)
+        label = site_text(place, site.label)
+        self.labels[rule.id, label] += 1
+        if self.labels[rule.id, label] > 1:
+            label += f" #{self.labels[rule.id, label]}"
+        self.result.obligations.append(Obligation(
+            rule.id, rule.kind, decision.verdict, label, decision.decider, elapsed,
+            self._assumptions(rule, site, hypotheses, goal), decision.rlimit, _second(decision)))
+        if _second(decision).startswith(DIFFERS):
+            self.result.findings.append(finding(
+                "SOLVER", rule.kind, Verdict.ERROR, f"{rule.id}: the two solvers do not agree", place,
+                help=_second(decision)))
+        if decision.verdict is Verdict.VACUOUS and any(f.verdict is Verdict.VACUOUS for f in self.result.findings):
+            return  # one finding says that the assumptions contradict each other
+        if decision.verdict is not Verdict.PROVED:
+            self.result.findings.append(self._explain(rule, site, decision, hypotheses, goal))
+
+    @property
+    def unconstrained(self) -> frozenset[str]:
+        """Names of symbols that no refutation may choose; rules add some as they look for their sites."""
+        return frozenset(n for n, k in self.program.symbols.kinds.items() if k in UNCONSTRAINED)
+
+    def _decide(self, rule: AnyRule, site: Site, hypotheses: Cond, goal: Cond) -> Decision:
+        chosen = rule.chosen(site)
+        dims = (*self.dims, *sorted(chosen - set(self.dims)))
+        free = self.unconstrained - chosen
+        decision = self.ladder.decide(Query(hypotheses, goal, free, dims))
+        related = self._related(hypotheses, goal) if decision.verdict is Verdict.REFUTED else frozenset[str]()
+        if related:
+            spent = decision.rlimit
+            decision = self.ladder.decide(Query(hypotheses, goal, free | related, ()))
+            decision = replace(decision, rlimit=decision.rlimit + spent)
+        why = rule.undecided(site)
+        if why and (decision.verdict is not Verdict.REFUTED):
+            return Decision(Verdict.UNKNOWN, "", why=why, rlimit=decision.rlimit, opinions=decision.opinions)
+        return decision
+
+    def _related(self, hypotheses: Cond, goal: Cond) -> frozenset[str]:
+        """Extents that callers keep in a relation which the text does not tell: to each other, to a scalar that they
+        pass, or to the number of blocks. Only where no author has declared the sizes; an extent alone may have any
+        value."""
+        if self.declared:
+            return frozenset()
+        names = self._bounding(hypotheses, goal)
+        extents = names & set(self.dims)
+        kinds = {self.program.symbols.kinds.get(name) for name in names - {"subblock_idx"}}
+        launch_told = any("block_num" in names_of(c) for _, c in self.assumed)
+        others = len(extents) > 1 or bool(kinds & _PASSED) or (SymbolKind.BLOCK in kinds and not launch_told)
+        return frozenset(extents) if others else frozenset()
+
+    def _bounding(self, hypotheses: Cond, goal: Cond) -> frozenset[str]:
+        """The names in a goal and in what bounds its counters, block indices and derived values."""
+        names, before = names_of(goal), frozenset[str]()
+        while names != before:
+            inner, before = names & self.inner, names
+            names = names.union(*(found for c in conjuncts(hypotheses) if (found := names_of(c)) & inner))
+        return names
+
+    @cached_property
+    def _consistent(self) -> bool:
+        """Whether the assumptions can hold together."""
+        return self.ladder.satisfiable(self.background).verdict is Verdict.PROVED
+
+    def _assumptions(self, rule: AnyRule, site: Site, hypotheses: Cond, goal: Cond) -> tuple[str, ...]:
+        """Ids of the table, and the user's own texts, that stand behind a verdict."""
+        unneeded = rule.unneeded(site)
+        own = tuple(a for a in rule.assumptions if a not in unneeded)
+        seeds = names_of(goal)
+        if not seeds:
+            return own
+        _, _, names = split_by_relevance(hypotheses, seeds)
+        kinds = {self.program.symbols.kinds.get(n) for n in names}
+        found = dict.fromkeys(own)
+        found.update(dict.fromkeys(a for k, a in _SYMBOL_ASSUMPTIONS.items() if k in kinds))
+        if "subblock_idx" in names:
+            found["LANE-INDEX"] = None
+        if kinds - {None}:
+            found["SCALAR-ROUND-TRIP"] = None
+        found.update(dict.fromkeys(f"assumed: {text}" for text, c in self.assumed if names_of(c) & names))
+        return tuple(found)
+
+    def _explain(self, rule: AnyRule, site: Site, decision: Decision, hypotheses: Cond, goal: Cond) -> Finding:
+        place = self.program.location(site.op)
+        if decision.verdict is Verdict.VACUOUS:
+            message, help = "the assumptions contradict each other", "drop or weaken an --assume"
+            if not self.assumed:
+                message = "no run of this function has a meaning: it divides by a value that is never positive"
+                help = "give the division another divisor"
+            return finding(rule.id, rule.kind, Verdict.VACUOUS, message, place, help=help)
+        if decision.verdict is Verdict.UNKNOWN and not decision.needs_condition:
+            return finding(rule.id, rule.kind, Verdict.UNKNOWN, f"{rule.claim}: not decided ({decision.why})", place)
+        wording = Wording(self.program.symbols)
+        worded, witness = wording.site(site), Witness(self._named_values(decision))
+        needs = ""
+        message = rule.explain(worded, witness)
+        if decision.verdict is Verdict.UNKNOWN:
+            needs = repr(wording.cond(weakest_condition(self.ladder, hypotheses, goal, self.inner)))
+            message = f"not known to hold: {rule.claim}. It fails when {message}"
+        help = rule.help(worded)
+        if decision.verdict is Verdict.REFUTED and goal is not FALSE and names_of(goal) <= set(self.dims):
+            help += f'; or, if callers keep to it, --assume "{goal!r}"'
+        return finding(
+            rule.id, rule.kind, decision.verdict, message, place, help=help, needs=needs,
+            witness=self._witness(decision, hypotheses, goal))
+
+    def _named_values(self, decision: Decision) -> dict[str, int]:
+        """The model, and the value of every name that users see."""
+        value = Witness(decision.model)
+        named = {
+            name: value(shown.expr) for name, shown in self.program.symbols.shown.items()
+            if set(symbols_of(shown.expr)) <= set(decision.model)}
+        return {**decision.model, **named}
+
+    def _witness(self, decision: Decision, hypotheses: Cond, goal: Cond) -> tuple[tuple[str, int], ...]:
+        """The values that matter, under the names users know."""
+        _, _, names = split_by_relevance(hypotheses, names_of(goal))
+        value = Witness(decision.model)
+        found: list[tuple[str, int]] = []
+        for name, shown in self.program.symbols.shown.items():
+            own = set(symbols_of(shown.expr))
+            if not shown.other and own & names and own <= set(decision.model):
+                found.append((name, value(shown.expr)))
+        return tuple(found)
+
+    def unmodelled(self) -> None:
+        """One UNKNOWN for each op whose meaning is not modelled, and for each gap of the access program."""
+        for step in self.program.steps:
+            if not step.modelled:
+                self._unknown(step.op, f"{step.op.name} is not modelled")
+        for op, text in self.program.gaps:
+            self._unknown(op, f"not modelled: {text}")
+
+    def _unknown(self, op: Op, message: str) -> None:
+        place = self.program.location(op)
+        label = f"{place.line} {op.name}"
+        self.labels["MODEL-OP", label] += 1
+        if self.labels["MODEL-OP", label] > 1:
+            label += f" #{self.labels['MODEL-OP', label]}"
+        self.result.obligations.append(Obligation("MODEL-OP", Kind.SAFETY, Verdict.UNKNOWN, label))
+        self.result.findings.append(finding("MODEL-OP", Kind.SAFETY, Verdict.UNKNOWN, message, place))
