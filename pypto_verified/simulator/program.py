@@ -63,7 +63,7 @@ class Program:
         self.watch = watch
         self.budget = 0
         self.buffers: dict[str, Buffer] = {}
-        self._storage = _private_storage(func, target, private)
+        self._storage = private_storage(func, target, private)
         self.machine = Machine(target, self._storage[1], declared, lone)
         self.registers: Registers = [None]
         self._cells: dict[int, int] = {}
@@ -102,13 +102,13 @@ class Program:
         if op.name.startswith(("arith.", "math.")) or op.name == "builtin.unrealized_conversion_cast":
             return self._pure(op)
         meaning = MEANINGS.get(op.name)
-        return self._handled(op, meaning) if meaning is not None else _unmodelled(op)
+        return self._handled(op, meaning) if meaning is not None else unmodelled(op)
 
     def _pure(self, op: Op) -> Step:
         try:
             function = pure(op)
         except UnmodelledError:
-            return _unmodelled(op)
+            return unmodelled(op)
         cells, out = self._cells_of(list(op.operands())), self._cell(op.result)
         a = cells[0]
         b = cells[1] if len(cells) > 1 else 0
@@ -134,7 +134,7 @@ class Program:
             values = op.args.get(group.rstrip("*"), ())
             cells.append(self._cells_of(values) if group.endswith("*") else self._cell(values[0]) if values else 0)
         out = self._cell(op.results[0]) if op.results else 0
-        gather = _gatherer(cells)
+        gather = gatherer(cells)
 
         scratch = self._scratch(op)
         landing = self._cell(op.arg("dst")) if op.name == "pto.tload" else None
@@ -198,7 +198,7 @@ class Program:
         lower, upper, stride = (self._cell(op.arg(g)) for g in ("lower", "upper", "step"))
         initial, results = self._cells_of(op.args.get("init", ())), self._cells_of(op.results)
         body = self._body(block)
-        yields = self._cells_of(_terminator(block, "scf.yield", "values"))
+        yields = self._cells_of(terminator(block, "scf.yield", "values"))
 
         def run(env: Registers) -> None:
             if env[stride] <= 0:
@@ -219,7 +219,7 @@ class Program:
 
     def _if(self, op: Op) -> Step:
         condition, results = self._cell(op.arg("cond")), self._cells_of(op.results)
-        arms = [(self._body(b), self._cells_of(_terminator(b, "scf.yield", "values"))) for b in op.regions]
+        arms = [(self._body(b), self._cells_of(terminator(b, "scf.yield", "values"))) for b in op.regions]
 
         def run(env: Registers) -> None:
             chosen = 0 if env[condition] else 1
@@ -236,9 +236,9 @@ class Program:
         initial, results = self._cells_of(op.args.get("init", ())), self._cells_of(op.results)
         tested, arguments = self._cells_of(before.args), self._cells_of(after.args)
         test, body = self._body(before), self._body(after)
-        condition = self._cells_of(_terminator(before, "scf.condition", "cond"))[0]
-        handed = self._cells_of(_terminator(before, "scf.condition", "values"))
-        yields = self._cells_of(_terminator(after, "scf.yield", "values"))
+        condition = self._cells_of(terminator(before, "scf.condition", "cond"))[0]
+        handed = self._cells_of(terminator(before, "scf.condition", "values"))
+        yields = self._cells_of(terminator(after, "scf.yield", "values"))
 
         def run(env: Registers) -> None:
             values = [env[c] for c in initial]
@@ -259,7 +259,7 @@ class Program:
         return run
 
 
-def _gatherer(cells: list[int | list[int]]) -> Callable[[Registers], Sequence[Any]]:
+def gatherer(cells: list[int | list[int]]) -> Callable[[Registers], Sequence[Any]]:
     """The operands of an op out of the registers; a list of cells gives a tuple."""
     single = [c for c in cells if isinstance(c, int)]
     if len(single) == len(cells) > 1:
@@ -267,12 +267,12 @@ def _gatherer(cells: list[int | list[int]]) -> Callable[[Registers], Sequence[An
     return lambda env: [env[c] if isinstance(c, int) else tuple([env[i] for i in c]) for c in cells]
 
 
-def _terminator(block: Block, name: str, group: str) -> tuple[Value, ...]:
+def terminator(block: Block, name: str, group: str) -> tuple[Value, ...]:
     last = block.ops[-1] if block.ops else None
     return last.args.get(group, ()) if last is not None and last.name == name else ()
 
 
-def _unmodelled(op: Op) -> Step:
+def unmodelled(op: Op) -> Step:
     def step(env: Registers) -> None:
         error = UnmodelledError(op.name)
         error.at(op)
@@ -289,7 +289,7 @@ def walk(block: Block) -> Iterator[Op]:
             yield from walk(region)
 
 
-def _private_storage(
+def private_storage(
     func: Func, target: Target, private: frozenset[str] | None
 ) -> tuple[dict[int, int], dict[Space, int]]:
     """Addresses behind the planned ones for allocations without an address, or named in `private`; bytes needed."""
