@@ -43,6 +43,7 @@ class _Piece:
 
     rows: slice
     cols: slice
+    start: int
     data: Array
     init: Array
 
@@ -55,6 +56,7 @@ class View:
     """
 
     __slots__ = (
+        "_accesses",
         "_ones",
         "_pieces",
         "base",
@@ -82,6 +84,7 @@ class View:
         self.low, self.high = extent
         self._ones = _ONES[kind.itemsize]
         self.known = -1
+        self._accesses: dict[tuple[str, bool], list[Access]] = {}
         (row_box, row_step, row_inner), (col_box, col_step, col_inner) = layout.axes()
         pieces: list[_Piece] = []
         for r in segments(row, rows, row_box):
@@ -92,7 +95,7 @@ class View:
                 strides = tuple(s * kind.itemsize for s in steps)
                 pieces.append(
                     _Piece(
-                        slice(r.start - row, r.stop - row), slice(c.start - col, c.stop - col),
+                        slice(r.start - row, r.stop - row), slice(c.start - col, c.stop - col), start,
                         np.ndarray(shape, kind, memory.data, start, strides),
                         np.ndarray(shape, UNSIGNED[kind.itemsize], memory.init, start, strides),
                     )
@@ -151,14 +154,13 @@ class View:
 
     def accesses(self, name: str, writes: bool) -> list[Access]:
         """The bytes of this window, one Access a piece."""
-        origin = self.memory.data.ctypes.data
-        return [
-            Access(
-                self.memory.space, name, p.data.ctypes.data - origin, p.data.shape, p.data.strides, self.kind.itemsize,
-                writes,
-            )
-            for p in self._pieces
-        ]
+        known = self._accesses.get((name, writes))
+        if known is None:
+            known = self._accesses[name, writes] = [
+                Access(self.memory.space, name, p.start, p.data.shape, p.data.strides, self.kind.itemsize, writes)
+                for p in self._pieces
+            ]
+        return known
 
     def _gather(self, kind: np.dtype[Any], init: bool) -> Array:
         out = np.empty(self.shape, kind)
