@@ -14,10 +14,12 @@ MAX_STEPS = 200_000
 """Ops of one replay; a witness that needs more is not run."""
 
 def replayed(
-    result: FunctionResult, module: Module, target: Target, seed: int, names: Mapping[str, str]
+    result: FunctionResult, module: Module, target: Target, seed: int, names: Mapping[str, str],
+    outputs: tuple[str, ...] = (),
 ) -> FunctionResult:
     """The result with `replay` filled in for each refutation that a run can show, and one ERROR more for each that ran
-    and did not show it though no data could hide it. `names`: what the user calls an argument of the text."""
+    and did not show it though no data could hide it. `names`: what the user calls an argument of the text; `outputs`:
+    the arguments that are declared as outputs."""
     if all(f.verdict is not Verdict.REFUTED for f in result.findings):
         return result
     from pypto_verified.simulator.confirm import UNCHANGED
@@ -25,14 +27,16 @@ def replayed(
     func = next(f for f in module.funcs if f.name == result.name)
     findings: list[Finding] = []
     for finding in result.findings:
-        shown = _replay(finding, func, target, seed, names) if finding.verdict is Verdict.REFUTED else ""
+        shown = _replay(finding, func, target, seed, names, outputs) if finding.verdict is Verdict.REFUTED else ""
         findings.append(replace(finding, replay=shown))
         if shown.startswith("not observed") and shown != UNCHANGED:
             findings.append(_fault(finding, shown))
     return FunctionResult(result.name, result.obligations, findings)
 
 
-def _replay(finding: Finding, func: Func, target: Target, seed: int, names: Mapping[str, str]) -> str:
+def _replay(
+    finding: Finding, func: Func, target: Target, seed: int, names: Mapping[str, str], outputs: tuple[str, ...]
+) -> str:
     """'confirmed: ...', 'not observed: ...', 'not run: ...', or '' for a rule whose failure no run shows."""
     from pypto_verified.simulator import confirm
 
@@ -40,17 +44,17 @@ def _replay(finding: Finding, func: Func, target: Target, seed: int, names: Mapp
         return ""
     values = dict(finding.witness)
     values.update({argument: values[name] for argument, name in names.items() if name in values})
-    return confirm(func, finding.rule, values, target, seed, line=finding.line, max_steps=MAX_STEPS)
+    return confirm(
+        func, finding.rule, values, target, seed, line=finding.line, max_steps=MAX_STEPS, outputs=outputs)
 
 
 def _can_be_shown(rule: str) -> bool:
     """Whether the rule says that a run shows its failure, and the simulator has a check for it. What the assembler
     rejects is not run."""
-    from pypto_verified.simulator.confirm import OBSERVED_AS
+    from pypto_verified.simulator.confirm import shows
     from verifiers.registry import RULES
 
-    observable = any(r.id == rule and r.observable and r.kind is Kind.SAFETY for r in RULES)
-    return observable and (rule == "PLAN-OVERLAP" or any(rule.startswith(prefix) for prefix in OBSERVED_AS))
+    return shows(rule) and any(r.id == rule and r.observable and r.kind is Kind.SAFETY for r in RULES)
 
 
 def _fault(finding: Finding, shown: str) -> Finding:

@@ -3,8 +3,8 @@
 The text has handles and addresses, no values. What counts as a clobber is defined on handles (one per alloc; views
 count as their root). A read of handle A sees bytes that were last written through another handle B, and:
 
-1. A had been written at those bytes before B was: B destroyed A's value. Two exceptions when B is exactly A's bytes,
-   the two ways in which compilers print one buffer under several names:
+1. A had been written at those bytes before B was: B destroyed A's value. Two exceptions when B is exactly A's bytes
+   and holds elements of A's type, the two ways in which compilers print one buffer under several names:
    - carried: the write came around a loop in which that buffer is also read before it, so it is the next value of a
      loop-carried tile (whether the right value is carried is a question of translation, not of placement);
    - merged: A's own writes come from earlier iterations, and B wrote in a branch that has ended, an arm producing A.
@@ -22,8 +22,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from pypto_verified.dtypes import DType
 from pypto_verified.index import Cond, Expr, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE
+from pypto_verified.pto.types import MultiTileBufType, TileBufType
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step, TileUse
 from verifiers.access.overlap import certain_bytes, disjoint, is_identity, needed, possible_bytes, touched
 
@@ -292,7 +294,14 @@ def _same_arena(a: Root, b: Root) -> bool:
 
 
 def _same_extent(a: Root, b: Root) -> bool:
-    return a.bytes == b.bytes and a.address is b.address
+    """One buffer under two names: the bytes are the same and hold elements of one type."""
+    return a.bytes == b.bytes and a.address is b.address and _element(a) == _element(b)
+
+
+def _element(root: Root) -> DType | None:
+    declared = root.op.results[0].type if root.op.results else None
+    kept = declared.slot if isinstance(declared, MultiTileBufType) else declared
+    return kept.dtype if isinstance(kept, TileBufType) else None
 
 
 def _clobber(step: Step, tile: TileUse, source: Source) -> Clobber:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pypto_verified.pto.module import Func
 from pypto_verified.simulator.errors import StepLimitError
 from pypto_verified.simulator.program import walk
-from pypto_verified.simulator.replay import Difference, replay, replay_layout, replay_overlap
+from pypto_verified.simulator.replay import Difference, replay, replay_layout, replay_overlap, unwritten
 from pypto_verified.simulator.run import MAX_STEPS, Outcome
 from pypto_verified.targets import Target
 
@@ -22,27 +22,38 @@ OBSERVED_AS: dict[str, tuple[str, ...]] = {
 """How a failure of a rule shows in a run: the kinds of faults. A rule without a row shows otherwise, or not at all."""
 AT_THEIR_OP = ("BOUND-", "VIEW-")
 """Rules whose failure shows at the op itself; what others let through shows where the bytes are used."""
-COMPARED_WITH_OWN_STORAGE = ("PLAN-OVERLAP", "PLAN-RESERVE", "PLAN-INPLACE")
+COMPARED_WITH_OWN_STORAGE = ("PLAN-OVERLAP", "PLAN-RESERVE", "PLAN-INPLACE", "LAYOUT-MOVE")
 """Rules whose failure shows as a result that changes when allocations do not share bytes."""
 COMPARED_WITH_DECLARED = ("LAYOUT-", "PITCH-", "DTYPE-", "BOX-")
 """Rules whose failure shows as a result that differs from what the types say."""
+LEFT_UNWRITTEN = ("WRITE-",)
+"""Rules whose failure shows as elements of an output that keep what they held before the run."""
 UNCHANGED = "not observed: the bytes held the same values in this run"
-"""What is said of a run whose result is right by its data: equal bytes were written over one another."""
+"""What is said of a run whose result is right by its data: equal bytes were written over one another, or what went wrong
+once was undone by the same again."""
 
 _STORES = frozenset({"pto.tstore", "pto.store_scalar", "pto.mscatter"})
 """Ops whose results a run can be asked for; what is pushed to another core is gone."""
 
 
+def shows(rule: str) -> bool:
+    """Whether this module knows how a failure of `rule` shows in a run."""
+    return rule.startswith(
+        (*OBSERVED_AS, *COMPARED_WITH_OWN_STORAGE, *COMPARED_WITH_DECLARED, *LEFT_UNWRITTEN))
+
+
 def confirm(
     func: Func, rule: str, witness: Mapping[str, int], target: Target, seed: int = 0, *, line: int = 0,
-    max_steps: int = MAX_STEPS,
+    max_steps: int = MAX_STEPS, outputs: tuple[str, ...] = (),
 ) -> str:
     """Replay a refutation of `rule` and say in one line what was seen.
 
     "confirmed: ..."; "not observed: ..."; or "not run: ..." when something that is not modelled, another fault or the
-    step limit ended the run first. UNCHANGED where tiles share bytes and this run's data hides it. `line`: where the
-    rule was refuted (the user's line, or the `.pto` line), 0 if unknown.
+    step limit ended the run first. UNCHANGED where this run's data hides it. `line`: where the
+    rule was refuted (the user's line, or the `.pto` line), 0 if unknown. `outputs`: arguments declared as outputs.
     """
+    if rule.startswith(LEFT_UNWRITTEN):
+        return _left(func, witness, target, seed, outputs, max_steps)
     found: Difference | None = None
     if rule.startswith(COMPARED_WITH_OWN_STORAGE):
         found = replay_overlap(func, witness, target, None, seed, max_steps=max_steps)
@@ -54,7 +65,39 @@ def confirm(
     compared = (*COMPARED_WITH_OWN_STORAGE, *COMPARED_WITH_DECLARED)
     if seen.startswith("not observed") and rule.startswith(compared) and not _hands_out(func):
         return "not run: nothing leaves the core in a run of this function alone"
-    return UNCHANGED if seen.startswith("not observed") and rule.startswith(COMPARED_WITH_OWN_STORAGE) else seen
+    by_data = (*COMPARED_WITH_OWN_STORAGE, "DTYPE-")
+    return UNCHANGED if seen.startswith("not observed") and rule.startswith(by_data) else seen
+
+
+def _left(
+    func: Func, witness: Mapping[str, int], target: Target, seed: int, outputs: tuple[str, ...], max_steps: int
+) -> str:
+    """What a run leaves unwritten of the declared outputs; without any, of whatever the function stores to."""
+    asked = outputs or _stored(func)
+    if not asked:
+        return "confirmed: never written: the run stores to no tensor"
+    found = unwritten(func, witness, target, seed, max_steps=max_steps)
+    if isinstance(found, str):
+        return f"not run: the run stops before: {found}"
+    left = max(asked, key=lambda name: len(found[name]))
+    if not found[left]:
+        return "not observed: the run writes every element"
+    return f"confirmed: never written: {len(found[left])} elements of %{left}, the first is element {found[left][0]}"
+
+
+def _stored(func: Func) -> tuple[str, ...]:
+    """The pointer arguments that the text stores to."""
+    ops = tuple(walk(func.body)) if func.body is not None else ()
+    made = {id(result): op for op in ops for result in op.results}
+    found: dict[str, None] = {}
+    for op in ops:
+        value = (op.opt("dst") or op.opt("ptr") or op.opt("mem")) if op.name in _STORES else None
+        while value is not None and id(value) in made:
+            view = made[id(value)]
+            value = view.opt("source") or view.opt("ptr")
+        if value is not None:
+            found[value.name] = None
+    return tuple(found)
 
 
 def _hands_out(func: Func) -> bool:

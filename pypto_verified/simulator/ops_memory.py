@@ -7,6 +7,8 @@ window and valid extents differ, these are the bytes that move.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from pypto_verified.layouts import BLayout, Pad, SLayout, Space, TensorLayout
@@ -28,6 +30,19 @@ def _extents(tile: Tile, tensor: Tensor) -> tuple[int, int]:
     return (rows, tile.cols) if tensor.layout is TensorLayout.ND else (tile.rows, cols)
 
 
+_NEAR = {TensorLayout.ND: 4, TensorLayout.DN: 3}
+"""The axis of a window that a burst runs along."""
+
+
+def _in_bursts(site: Site, tensor: Tensor) -> Tensor:
+    """The window as the device goes over it: the elements of a burst follow one another, whatever their stride is."""
+    near = _NEAR.get(tensor.layout)
+    if near is None or site.declared or tensor.strides[near] == 1 or tensor.sizes[near] <= 1:
+        return tensor
+    strides = (*tensor.strides[:near], 1, *tensor.strides[near + 1:])
+    return replace(tensor, strides=strides, _windows={})
+
+
 def _moved(site: Site, values: Array, kind: np.dtype[np.generic], name: str) -> Array:
     """`values` as elements of the other side: the bits are moved as they are. Sizes must agree."""
     if values.dtype == kind:
@@ -47,6 +62,7 @@ def tload(site: Site, dst: Tile, src: Tensor) -> None:
     if rows == 0 or cols == 0:
         return
     out = dst.writes(rows, cols)
+    src = _in_bursts(site, src)
     out.put(_moved(site, src.window(rows, cols, False).reshape(rows, cols), dst.kind, dst.name))
     out.mark()
     _fill_tail(dst, rows, cols)
@@ -73,6 +89,13 @@ def _fill_tail(dst: Tile, rows: int, cols: int) -> None:
         out.mark()
 
 
+@op("tprefetch", "dst src")
+def tprefetch(site: Site, dst: Tile, src: Tensor) -> None:
+    """Brings a window into the cache; the tile is where it passes through."""
+    src.window(*src.extents(), False)
+    dst.writes(dst.type.rows, dst.type.cols).poison()
+
+
 @op("tstore", "dst src fp preQuantScalar")
 def tstore(site: Site, dst: Tensor, src: Tile, fp: Tile | None, quant: Scalar | None) -> None:
     """A tile to GM, converted on the way out of the accumulator. Uninitialised elements are reported."""
@@ -89,7 +112,7 @@ def tstore(site: Site, dst: Tensor, src: Tile, fp: Tile | None, quant: Scalar | 
     atomic = site.enum("atomicType", "atomic_none")
     if atomic not in ("atomic_none", "atomic_add"):
         raise UnmodelledError(f"tstore with {atomic}", Place(src.name))
-    target = dst.window(rows, cols, True, site.machine.block[0], atomic == "atomic_add")
+    target = _in_bursts(site, dst).window(rows, cols, True, site.machine.block[0], atomic == "atomic_add")
     report_uninitialised(site, view, src.name)
     shaped: Array = values.reshape(target.shape)
     target[...] = target + shaped if atomic == "atomic_add" else shaped

@@ -12,16 +12,20 @@ from pypto_verified.layouts import BLayout, Pad, SLayout, Space
 from pypto_verified.simulator.casts import convert
 from pypto_verified.simulator.errors import Place, UnmodelledError
 from pypto_verified.simulator.fixpipe import convert_out, read_layout, scales
-from pypto_verified.simulator.layout import Layout, ceil_to
+from pypto_verified.simulator.layout import Layout, ceil_to, layout_of
 from pypto_verified.simulator.memory import View
+from pypto_verified.simulator.ops_memory import report_uninitialised
 from pypto_verified.simulator.registry import Site, op
 from pypto_verified.simulator.tile import Tile
 from pypto_verified.simulator.values import Scalar, pad_value
 
 
-def _copy(source: View, out: View) -> None:
-    bad = source.bad()
-    out.put(source.get())
+def _copy(site: Site, source: View, out: View) -> None:
+    """Bits are moved as they are; elements of another type, of the same size, get them."""
+    bad, values = source.bad(), source.get()
+    if source.kind != out.kind:
+        values = values.astype(out.kind) if site.declared else np.ascontiguousarray(values).view(out.kind)
+    out.put(values)
     out.mark(bad)
 
 
@@ -35,12 +39,18 @@ def _to_l0(site: Site, dst: Tile, src: Tile, row: int, col: int) -> None:
         else:
             rows, cols = ceil_to(dst.rows, dst.block), ceil_to(dst.cols, 16)
         layout = dst.pitched(rows, cols)
-    _require_kind(dst, src)
-    _copy(src.reads(rows, cols, row, col), dst.writes(rows, cols, layout=layout))
+    _require_size(dst, src)
+    _copy(site, src.reads(rows, cols, row, col), dst.writes(rows, cols, layout=layout))
 
 
 def _require_kind(dst: Tile, src: Tile) -> None:
     if dst.kind != src.kind:
+        raise UnmodelledError(f"a move from {src.kind} to {dst.kind}", Place(dst.name))
+
+
+def _require_size(dst: Tile, src: Tile) -> None:
+    """The static assert of a move: elements of one size."""
+    if dst.kind.itemsize != src.kind.itemsize:
         raise UnmodelledError(f"a move from {src.kind} to {dst.kind}", Place(dst.name))
 
 
@@ -92,20 +102,37 @@ def tmov(site: Site, dst: Tile, src: Tile, fp: Tile | None, quant: Scalar | None
         shape = (rows, _rounded(dst, src.cols))
         _from_acc(site, src, dst, read_layout(site, src, dst.space, boxed), shape, (0, 0), (0, 0), fp, quant)
     elif pair == (Space.VEC, Space.MAT) and site.a5:
-        _require_kind(dst, src)
-        _copy(src.reads(src.rows, src.cols), dst.writes(src.rows, src.cols))
+        _require_size(dst, src)
+        _copy(site, src.reads(src.rows, src.cols), dst.writes(src.rows, src.cols))
     else:
         way = f"{src.space.value} to {dst.space.value}"
         raise UnmodelledError(f"tmov from {way} on {site.target.name}", Place(dst.name))
 
 
 def _between_vectors(site: Site, dst: Tile, src: Tile) -> None:
-    """UB to UB over dst's valid region; a2a3 moves whole 32-byte blocks: up to 31 bytes behind it are overwritten."""
-    _require_kind(dst, src)
+    """UB to UB over dst's valid region; a2a3 moves whole 32-byte blocks: up to 31 bytes behind it are overwritten, and
+    what lies in one layout stays in it. Where another layout is made of the same bytes, row by row."""
+    _require_size(dst, src)
     rows, cols = dst.rows, dst.cols
+    layouts = [(t.blayout, t.slayout) for t in (src.type, dst.type)]
+    relaid = layouts[0] != layouts[1] and min(dst.type.rows, dst.type.cols) > 1
+    if relaid and not site.a5 and not site.declared:
+        _copy_blocks(site, dst, src)
+        return
     if not site.a5 and dst.type.blayout is BLayout.ROW and dst.type.slayout is SLayout.NONE:
         cols = min(ceil_to(cols, dst.block), max(dst.type.cols, cols))
-    _copy(src.reads(rows, cols), dst.writes(rows, cols))
+    step = 1 if relaid and dst.shares(src) else max(rows, 1)
+    for row in range(0, rows, step):
+        _copy(site, src.reads(step, cols, row), dst.writes(step, cols, row))
+
+
+def _copy_blocks(site: Site, dst: Tile, src: Tile) -> None:
+    """The bytes of whole tiles as they lie, whatever the layouts say (TMov.hpp of a2a3)."""
+    if (dst.rows, dst.cols) != (dst.type.rows, dst.type.cols):
+        raise UnmodelledError("a move between layouts of a partly valid tile", Place(dst.name))
+    rows, cols = src.type.rows, src.type.cols
+    plain = layout_of(BLayout.ROW, SLayout.NONE, 512, rows, cols, src.kind.itemsize)
+    _copy(site, src.reads(rows, cols, layout=plain), dst.writes(rows, cols, layout=plain))
 
 
 @op("textract", "dst src indexRow indexCol fp preQuantScalar")
@@ -121,8 +148,8 @@ def textract(
         layout = read_layout(site, src, dst.space, dst.type.boxed)
         _from_acc(site, src, dst, layout, (dst.rows, ceil_to(dst.cols, dst.block)), (row, col), (0, 0), fp, quant)
     elif src.space is Space.VEC and (dst.space is Space.VEC or (dst.space is Space.MAT and site.a5)):
-        _require_kind(dst, src)
-        _copy(src.reads(dst.rows, dst.cols, row, col), dst.writes(dst.rows, dst.cols))
+        _require_size(dst, src)
+        _copy(site, src.reads(dst.rows, dst.cols, row, col), dst.writes(dst.rows, dst.cols))
     else:
         raise UnmodelledError(f"textract from {src.space.value} to {dst.space.value}", Place(dst.name))
 
@@ -139,8 +166,8 @@ def tinsert(
         layout = read_layout(site, src, dst.space, dst.type.boxed)
         _from_acc(site, src, dst, layout, (rows, _rounded(dst, src.cols)), (0, 0), (row, col), fp, quant)
     elif src.space is Space.VEC and (dst.space is Space.VEC or (dst.space is Space.MAT and site.a5)):
-        _require_kind(dst, src)
-        _copy(src.reads(src.rows, src.cols), dst.writes(src.rows, src.cols, row, col))
+        _require_size(dst, src)
+        _copy(site, src.reads(src.rows, src.cols), dst.writes(src.rows, src.cols, row, col))
     else:
         raise UnmodelledError(f"tinsert from {src.space.value} to {dst.space.value}", Place(dst.name))
 
@@ -161,7 +188,7 @@ def tfillpad(site: Site, dst: Tile, src: Tile) -> None:
     rows, width = src.rows, dst.type.cols
     copied = min(src.type.cols, width)
     if (src.addr, src.memory) != (dst.addr, dst.memory):
-        _copy(src.reads(rows, copied), dst.writes(rows, copied))
+        _copy(site, src.reads(rows, copied), dst.writes(rows, copied))
     first = src.cols if src.pad is not dst.pad else ceil_to(src.cols, dst.block)
     for window in ((rows, width - first, 0, first), (dst.rows - rows, width, rows, 0)):
         if min(window[:2]) > 0:
@@ -203,5 +230,23 @@ def tconcat(site: Site, dst: Tile, src0: Tile, src1: Tile) -> None:
     rows = dst.rows
     step = 1 if dst.shares(src0) or dst.shares(src1) else max(rows, 1)
     for row in range(0, rows, step):
-        _copy(src0.reads(step, src0.cols, row), dst.writes(step, src0.cols, row))
-        _copy(src1.reads(step, src1.cols, row), dst.writes(step, src1.cols, row, src0.cols))
+        _copy(site, src0.reads(step, src0.cols, row), dst.writes(step, src0.cols, row))
+        _copy(site, src1.reads(step, src1.cols, row), dst.writes(step, src1.cols, row, src0.cols))
+
+
+@op("tconcatidx", "dst src0 src1 src0Idx src1Idx")
+def tconcatidx(site: Site, dst: Tile, src0: Tile, src1: Tile, index0: Tile, index1: Tile) -> None:
+    """Row by row the first elements of src0, then the first of src1, no more than dst holds. How many stands in the
+    index tiles' column 0, in bytes of an index element."""
+    if dst.kind != src0.kind or dst.kind != src1.kind:
+        raise UnmodelledError(f"tconcatidx of {src0.kind} and {src1.kind} to {dst.kind}", Place(dst.name))
+    counts = []
+    for index in (index0, index1):
+        view = index.reads(dst.rows, 1)
+        report_uninitialised(site, view, index.name)
+        counts.append(np.maximum(view.get()[:, 0].astype(np.int64), 0) // index.kind.itemsize)
+    for row, (count0, count1) in enumerate(zip(*counts, strict=True)):
+        first = min(int(count0), dst.cols)
+        second = min(int(count1), dst.cols - first)
+        _copy(site, src0.reads(1, first, row), dst.writes(1, first, row))
+        _copy(site, src1.reads(1, second, row), dst.writes(1, second, row, first))

@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Func, Op, Value
 from pypto_verified.pto.types import PtrType, ScalarType
 from pypto_verified.simulator.errors import Place, SimError, UnmodelledError
+from pypto_verified.simulator.machine import Trace
+from pypto_verified.simulator.memory import Access
 from pypto_verified.simulator.program import Program, walk
 from pypto_verified.simulator.run import MAX_STEPS, Outcome, compile, execute
 from pypto_verified.simulator.scalars import pure
@@ -63,6 +66,7 @@ class _Evaluation:
 def replay(
     func: Func, witness: Mapping[str, int], target: Target, seed: int = 0, *, max_steps: int = MAX_STEPS,
     private: frozenset[str] | None = None, declared: bool = False, integers: tuple[int, int] = SMALL_INTEGERS,
+    trace: Trace | None = None,
 ) -> Outcome:
     """Run `func` under `witness` on random inputs.
 
@@ -70,6 +74,7 @@ def replay(
     `pto.alloc_tile`) that get storage of their own. A scalar that the witness does not name is DEFAULT_EXTENT when it
     is an extent of a tensor, else 1. `declared`: on the machine that addresses operands as their types say. What the
     partner core of a pipe would send is arbitrary. `integers`: what integer tensors hold, from (included) and to (not).
+    `trace` sees what each op touched.
     """
     shapes = shape_operands(func)
     scalars = {a.name: _scalar(a, witness, a in shapes) for a in func.args if isinstance(a.type, ScalarType)}
@@ -77,7 +82,7 @@ def replay(
         inputs = _inputs(func, scalars, seed, integers)
     except SimError as error:
         return Outcome({}, [error], stopped=True)
-    return _once(witness, scalars, inputs, max_steps, compile(func, target, private, declared, lone=True))
+    return _once(witness, scalars, inputs, max_steps, compile(func, target, private, declared, lone=True), trace)
 
 
 def replay_overlap(
@@ -126,14 +131,34 @@ def replay_layout(
     return _difference(device.outputs, declared.outputs)
 
 
+def unwritten(
+    func: Func, witness: Mapping[str, int], target: Target, seed: int = 0, *, max_steps: int = MAX_STEPS
+) -> dict[str, tuple[int, ...]] | str:
+    """The elements that a run never writes, by pointer argument: positions in its buffer. What stopped the run, if
+    something did."""
+    writes: list[Access] = []
+
+    def note(op: Op, accesses: list[Access]) -> None:
+        writes.extend(a for a in accesses if a.writes and a.space is Space.GM)
+
+    outcome = replay(func, witness, target, seed, max_steps=max_steps, trace=note)
+    if outcome.stopped:
+        return str(outcome.errors[-1])
+    written = {name: np.zeros(array.nbytes, np.bool_) for name, array in outcome.outputs.items()}
+    for a in writes:
+        np.ndarray(a.shape, np.bool_, written[a.owner], a.start, a.strides)[...] = True
+    starts = {name: marks[:: outcome.outputs[name].itemsize] for name, marks in written.items()}
+    return {name: tuple(int(i) for i in np.flatnonzero(~marks)) for name, marks in starts.items()}
+
+
 def _once(
     witness: Mapping[str, int], scalars: Mapping[str, Scalar], inputs: Mapping[str, Array],
-    max_steps: int, program: Program,
+    max_steps: int, program: Program, trace: Trace | None,
 ) -> Outcome:
     block = witness.get("block_idx", 0)
     lanes = program.target.lanes_per_cube
     return execute(
-        program, inputs, scalars, max_steps=max_steps, in_place=True, replaying=True,
+        program, inputs, scalars, max_steps=max_steps, in_place=True, replaying=True, trace=trace,
         block=(block, witness.get("block_num", block + 1)), lane=(witness.get("subblock_idx", 0), lanes),
     )
 
