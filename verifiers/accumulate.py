@@ -27,11 +27,11 @@ def _accumulating(context: Context) -> Iterator[AccumulateSite]:
                 yield AccumulateSite(context, step.op, step.path, label, named, target)
 
 
-# Not observable: what the destination holds instead may be anything.
 PLAN_ACCUMULATOR: Rule[AccumulateSite] = Rule(
     id="PLAN-ACCUMULATOR", kind=SAFETY, observable=False, requires=("MP-02",), assumptions=("ACC-IN-PLACE",),
     source="PTO-ISA TMatmul.hpp; pypto#537",
     claim="the accumulator that a product is added to is its destination",
+    unseen="what the destination holds instead may be anything",
     sites=_accumulating, applies=always,
     goal=lambda s: same_bytes(s.named, s.target),
     explain=lambda s, w: (

@@ -111,9 +111,10 @@ def _chain(s: ProductSite) -> bool:
 
 
 DTYPE_MATMUL: Rule[ProductSite] = Rule(
-    id="DTYPE-MATMUL", kind=SAFETY, observable=True, requires=("VF-01",),
+    id="DTYPE-MATMUL", kind=SAFETY, observable=False, requires=("VF-01",),
     source="PTO-ISA TMATMUL; PTOAS checks no types of tmatmul.acc on a2a3 (measured)",
     claim="a matrix product's operands have one type and accumulate in i32 (i8) or f32 (floats)",
+    unseen="the C++ of such a text does not compile (static asserts)",
     sites=_products, applies=always,
     goal=_chain,
     explain=lambda s, w: (

@@ -64,9 +64,10 @@ def _list(s: OpSite) -> str:
 
 
 DTYPE_SAME: Rule[OpSite] = Rule(
-    id="DTYPE-SAME", kind=SAFETY, observable=True, requires=("VF-01",),
+    id="DTYPE-SAME", kind=SAFETY, observable=False, requires=("VF-01",),
     source="PTO-ISA: static asserts of the ops' headers; PTOAS checks some of the ops",
     claim="tile operands of an op that computes have one element type",
+    unseen="the C++ of such a text does not compile (static asserts)",
     sites=_one_typed, applies=lambda s: unless_refused(s, _agree(s), _TYPES),
     goal=_agree,
     explain=lambda s, w: f"{op_text(s.op)}: {_list(s)}",
@@ -121,6 +122,7 @@ DTYPE_DEVICE: Rule[DeviceSite] = Rule(
     id="DTYPE-DEVICE", kind=SAFETY, observable=False, requires=("VF-01",),
     source="PTO-ISA: static asserts of the target's headers; PTOAS accepts more",
     claim="the target implements the op for its element type",
+    unseen="the C++ of such a text does not compile (static asserts)",
     sites=_device_sites, applies=lambda s: unless_refused(s, _implemented(s), _TYPES | {"TARGET"}),
     goal=_implemented,
     explain=lambda s, w: _on_device(s),
@@ -152,6 +154,7 @@ DTYPE_CAST: Rule[OpSite] = Rule(
     id="DTYPE-CAST", kind=SAFETY, observable=False, requires=("VF-01",),
     source="PTO-ISA TCvt.hpp; PTOAS accepts any pair",
     claim="the target converts between these two element types in one instruction",
+    unseen="the C++ of such a text does not compile (static asserts)",
     sites=_casts, applies=lambda s: _tabled(s) and unless_refused(s, _ends(s) in s.context.target.casts, _TYPES),
     goal=lambda s: _ends(s) in s.context.target.casts,
     explain=lambda s, w: (
@@ -183,6 +186,7 @@ DTYPE_COMPARE: Rule[OpSite] = Rule(
     id="DTYPE-COMPARE", kind=SAFETY, observable=False, requires=("VF-01",),
     source="PTO-ISA TCmp.hpp: the unit compares i32 for equality, whatever the mode",
     claim="a2a3 compares i32 for equality or inequality only",
+    unseen="the simulator compares as the text says",
     sites=_orders, applies=always,
     goal=_compares,
     explain=lambda s, w: f"{op_text(s.op)} of i32 by {_mode(s)}: a2a3 would give the mask of eq",

@@ -242,12 +242,12 @@ def _in_region(s: RegionSite) -> Cond:
     return any_of((empty(s.region.rows, s.region.cols), inside, s.kept))
 
 
-# Not observable: the bytes may hold the values of a tile that was there before.
 INIT_VALID: Rule[RegionSite] = Rule(
     id="INIT-VALID", kind=SAFETY, observable=False, requires=("VF-01",), assumptions=("OUT-OF-VALID", "FILLPAD-ROWS"),
     unneeded=lambda s: () if "fillpad" in s.write.step.op.name else ("FILLPAD-ROWS",),
     source="PTO-ISA tiles-and-valid-regions.md: an op leaves what lies outside its valid region alone; PTOAS#660",
     claim="an op reads no more of a tile than was written last, whatever the handle declares valid",
+    unseen="the bytes may hold the values of a tile that was there before",
     sites=_regions, applies=lambda s: True, given=lambda s: in_range(s.region.tile, s.write.tile),
     goal=_in_region,
     explain=lambda s, w: (

@@ -37,9 +37,10 @@ def _row_major(t: TileUse) -> bool:
 
 
 LAYOUT_LANES: Rule[TileSite] = Rule(
-    id="LAYOUT-LANES", kind=SAFETY, observable=True, requires=("VF-01",),
+    id="LAYOUT-LANES", kind=SAFETY, observable=False, requires=("VF-01",),
     source="PTO-ISA vector ops; PTOAS checks row_major alone (measured)",
     claim="operands of a lane-wise op are unboxed row-major tiles in vec",
+    unseen="column-major operands do not compile; boxed ones are taken as they lie, which is right while all lie alike",
     sites=_lane_operands, applies=always,
     goal=lambda t: t.space is Space.VEC and _row_major(t.tile),
     explain=lambda t, w: f"operand {t.name} of {t.op.name.removeprefix('pto.')} is {_layout(t.type)}",
@@ -111,6 +112,7 @@ LAYOUT_FRACTAL: Rule[TileSite] = Rule(
     id="LAYOUT-FRACTAL", kind=SAFETY, observable=False, requires=("VF-01",),
     source="PTO-ISA tile storage: fractal boxes of L0A, L0B and L1 512 bytes, of L0C 1024; PTOAS checks none",
     claim="what the cube multiplies, sums up or is fed with lies in boxes of the size that it reads and writes",
+    unseen="the C++ of most such texts does not compile (static asserts)",
     sites=_boxes, applies=always,
     goal=lambda t: t.fractal == _BOX_BYTES[t.space],
     explain=lambda t, w: (

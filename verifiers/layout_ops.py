@@ -66,9 +66,10 @@ def _view_name(s: TransferSite) -> str:
 
 
 LAYOUT_LOAD: Rule[TransferSite] = Rule(
-    id="LAYOUT-LOAD", kind=SAFETY, observable=True, requires=("CG-05", "VF-01"),
+    id="LAYOUT-LOAD", kind=SAFETY, observable=False, requires=("CG-05", "VF-01"),
     source="PTO-ISA tload_common.hpp, static asserts",
     claim="a load fills a tile of its view's layout; into mat it also makes NZ from ND and ZN from DN",
+    unseen="the C++ of such a text does not compile (static asserts)",
     sites=transfer_sites("pto.tload"),
     applies=lambda s: _known_view(s) and unless_refused(s, _filled(s), _LAYOUTS),
     goal=_filled,
@@ -94,9 +95,10 @@ def _stored(s: TransferSite) -> bool:
 
 
 LAYOUT_STORE: Rule[TransferSite] = Rule(
-    id="LAYOUT-STORE", kind=SAFETY, observable=True, requires=("CG-05", "VF-01"),
+    id="LAYOUT-STORE", kind=SAFETY, observable=False, requires=("CG-05", "VF-01"),
     source="PTO-ISA TStore.hpp, static asserts",
     claim="a store keeps the layout of a vec tile and writes an accumulator (NZ) to an ND or NZ view",
+    unseen="the C++ of such a text does not compile (static asserts)",
     sites=transfer_sites("pto.tstore"),
     applies=lambda s: _known_view(s) and unless_refused(s, _stored(s), _LAYOUTS),
     goal=_stored,
@@ -123,9 +125,10 @@ def _plain(t: TileSite) -> bool:
 
 
 LAYOUT_VECTOR: Rule[TileSite] = Rule(
-    id="LAYOUT-VECTOR", kind=SAFETY, observable=True, requires=("VF-01",),
+    id="LAYOUT-VECTOR", kind=SAFETY, observable=False, requires=("VF-01",),
     source="PTO-ISA vector ops, static asserts; PTOAS checks some of the ops",
     claim="operands of reductions, expansions, selections and ramps are unboxed tiles in vec",
+    unseen="the C++ of such a text does not compile (static asserts)",
     sites=_vector_operands, applies=lambda t: unless_refused(t, _plain(t), _LAYOUTS),
     goal=_plain,
     explain=lambda t, w: (

@@ -40,6 +40,7 @@ class LegalityRule:
     observable: bool = False
     requires: tuple[str, ...] = ()
     assumptions: tuple[str, ...] = ()
+    unseen: str = "what the assembler rejects never runs"
 
     @property
     def id(self) -> str:

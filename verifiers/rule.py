@@ -42,7 +42,8 @@ class Witness:
 
 @dataclass(frozen=True, slots=True)
 class Rule(Generic[S]):
-    """`id` is `FAMILY-WORD`; `observable`: a simulator run can show the failure; `requires`: requirement ids;
+    """`id` is `FAMILY-WORD`; `observable`: a simulator run can show the failure, `unseen`: why
+    none can; `requires`: requirement ids;
     `given`: what the rule may additionally take for granted at a site; `assumptions`: ids of `targets/assumptions.py`
     that the claim itself rests on (those of symbols are added by the engine), `unneeded` those that do not matter at
     a site. `mutant` is a wrong `goal`: on the rule's own examples it must give another verdict.
@@ -65,6 +66,7 @@ class Rule(Generic[S]):
     help: Callable[[S], str]
     mutant: Callable[[S], CondLike]
     assumptions: tuple[str, ...] = ()
+    unseen: str = ""
     given: Callable[[S], CondLike] = field(default=lambda s: True)
     unneeded: Callable[[S], tuple[str, ...]] = field(default=lambda s: ())
     undecided: Callable[[S], str] = field(default=lambda s: "")

@@ -49,7 +49,7 @@ def _burst(site: TransferSite) -> StrideSite:
 
 
 LAYOUT_BURST: Rule[StrideSite] = Rule(
-    id="LAYOUT-BURST", kind=SAFETY, observable=False, requires=("VF-01",), source="PTO-ISA TLoad.hpp, TStore.hpp",
+    id="LAYOUT-BURST", kind=SAFETY, observable=True, requires=("VF-01",), source="PTO-ISA TLoad.hpp, TStore.hpp",
     claim="the elements of a burst follow one another in global memory",
     sites=_bursts, applies=always,
     goal=lambda s: any_of((s.near_size <= 1, s.far_size <= 0, s.near_stride == 1)),
@@ -63,6 +63,7 @@ LAYOUT_BURST: Rule[StrideSite] = Rule(
 LAYOUT_GAP: Rule[StrideSite] = Rule(
     id="LAYOUT-GAP", kind=SAFETY, observable=False, requires=("VF-01",), source="PTO-ISA TLoad.hpp, TStore.hpp",
     claim="the bursts of a transfer do not overlap in global memory",
+    unseen="the gap wraps around: what such a transfer reads is not specified",
     sites=_bursts, applies=always, given=lambda s: s.near_size <= s.near_extent,
     goal=lambda s: any_of((s.far_size <= 1, s.near_size <= 0, s.far_stride >= s.near_size)),
     explain=lambda s, w: (

@@ -56,7 +56,7 @@ def _loaded(step: Step) -> tuple[Window, ...]:
 
 
 WRITE_ANY: Rule[FunctionSite] = Rule(
-    id="WRITE-ANY", kind=SAFETY, observable=False, requires=("VF-01",), source="PyPTO FAQ: an Out is only written by a "
+    id="WRITE-ANY", kind=SAFETY, observable=True, requires=("VF-01",), source="PyPTO FAQ: an Out is only written by a "
     "store",
     claim="a function that computes hands something out: a store, or a push to another core",
     sites=_functions, applies=always,
@@ -88,7 +88,7 @@ def _outputs(context: Context) -> Iterator[OutputSite]:
 
 
 WRITE_OUT: Rule[OutputSite] = Rule(
-    id="WRITE-OUT", kind=SAFETY, observable=False, requires=("VF-01",),
+    id="WRITE-OUT", kind=SAFETY, observable=True, requires=("VF-01",),
     source="PyPTO: an Out is only written by a store; a plain assignment rebinds the name",
     claim="every tensor that is declared pl.Out is stored to",
     sites=_outputs, applies=always,
@@ -178,7 +178,7 @@ def _covered(s: GridSite) -> Cond:
 
 
 WRITE_REST: Rule[GridSite] = Rule(
-    id="WRITE-REST", kind=SAFETY, observable=False, requires=("VF-01",), assumptions=("BLOCK-OF-GRID",),
+    id="WRITE-REST", kind=SAFETY, observable=True, requires=("VF-01",), assumptions=("BLOCK-OF-GRID",),
     source="PyPTO: an Out is written wholly",
     claim="a loop that walks an output by its own extent leaves no rest",
     sites=_grids, applies=always,

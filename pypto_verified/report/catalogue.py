@@ -26,6 +26,8 @@ class RuleText(Protocol):
     def requires(self) -> tuple[str, ...]: ...
     @property
     def assumptions(self) -> tuple[str, ...]: ...
+    @property
+    def unseen(self) -> str: ...
 
 
 def catalogue(rules: Sequence[RuleText]) -> str:
@@ -40,7 +42,7 @@ def explain(rule: RuleText) -> str:
         ("kind", _KIND[rule.kind]),
         ("claim", rule.claim),
         ("source", rule.source),
-        ("replay", "a simulator run shows a failure" if rule.observable else "a failure shows only in the text"),
+        ("replay", "a simulator run shows a failure" if rule.observable else f"none: {rule.unseen or _IN_TEXT}"),
         ("requirements", ", ".join(rule.requires)),
         ("assumptions", ", ".join(rule.assumptions)),
     ]
@@ -48,6 +50,7 @@ def explain(rule: RuleText) -> str:
     return "\n".join(lines) + "\n"
 
 
+_IN_TEXT = "a failure shows only in the text"
 _KIND = {
     Kind.LEGALITY: "legality: the assembler rejects what breaks it",
     Kind.SAFETY: "safety: what breaks it goes wrong on the device",
