@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,8 +17,16 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Never, TypeAlias
 
 from pypto_verified import inputs
+from pypto_verified.allow import settle
 from pypto_verified.errors import InputError, Location, NotModelled, PtoError
-from pypto_verified.findings import error_finding, failed_file, internal_error, nothing_to_prove, with_source
+from pypto_verified.findings import (
+    error_finding,
+    failed_file,
+    internal_error,
+    nothing_to_prove,
+    second_opinion,
+    with_source,
+)
 from pypto_verified.inputs import Source
 from pypto_verified.labels import labels
 from pypto_verified.report.model import FileResult, Finding, FunctionResult, Report
@@ -39,8 +48,10 @@ NOTHING: Mapping[str, Never] = MappingProxyType({})
 class CheckOptions:
     """What a run assumes and how it goes about it. `target` None: the module's own, else a2a3. `level` None: 3 if the
     module has addresses, else 2. `timeout` in seconds per file, 0 is no limit and no process of its own. `cache`: a
-    directory where results of unchanged `.pto` files are kept, None for none. `passes`: run both sides of
-    every pass on random inputs too. `versions`: look up what the report needs to be reproduced."""
+    directory where results of unchanged `.pto` files and answers of the solver are kept, None for none. `passes`: run
+    both sides of every pass on random inputs too. `versions`: look up what the report needs to be reproduced. `second`:
+    ask a second solver too, and keep the questions there that the two differ in. `baseline`: a file of findings to
+    accept."""
 
     target: str | None = None
     level: int | None = None
@@ -53,6 +64,8 @@ class CheckOptions:
     cache: Path | None = None
     passes: bool = False
     versions: bool = True
+    second: Path | None = None
+    baseline: str | None = None
 
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -62,13 +75,15 @@ Progress: TypeAlias = Callable[[int, int], None]
 def check_paths(
     paths: Sequence[str], options: CheckOptions = CheckOptions(), progress: Progress | None = None
 ) -> Report:
-    """Check kernels (`.py`), modules (`.pto`) and directories of them. InputError for an assumption that can't be
-    read; whatever is wrong with a path is in the report."""
+    """Check kernels (`.py`), modules (`.pto`) and directories of them. InputError for an assumption or a baseline that
+    can't be read, or for a second solver that is not there; whatever is wrong with a path is in the report."""
     if options.assume:
         from verifiers.assume import check_assumption
 
         for text in options.assume:
             check_assumption(text)
+    if options.second is not None and importlib.util.find_spec("cvc5") is None:
+        raise InputError("a second opinion needs the extra: pip install 'pypto-verified[cross]'")
     files: list[str] = []
     found: list[FileResult] = []
     for path in dict.fromkeys(paths):
@@ -85,7 +100,17 @@ def check_paths(
     if kept is not None:
         for result in fresh:
             kept.put(result)
-    return _report(found + fresh, options)
+    files_checked = found + fresh
+    settle(files_checked, _text, options.baseline)
+    return _report(files_checked, options)
+
+
+def _text(path: str) -> str:
+    """The text of a file that was checked, '' if it is gone by now."""
+    try:
+        return inputs.read(path).text
+    except InputError:
+        return ""
 
 
 def _cache(options: CheckOptions) -> Cache | None:
@@ -93,7 +118,7 @@ def _cache(options: CheckOptions) -> Cache | None:
         return None
     from pypto_verified.cache import Cache
 
-    return Cache(options.cache, repr(replace(options, cache=None, timeout=0, jobs=1)))
+    return Cache(options.cache, repr(replace(options, cache=None, timeout=0, jobs=1, baseline=None)))
 
 
 def _check_files(files: list[str], options: CheckOptions, progress: Progress | None) -> list[FileResult]:
@@ -162,6 +187,8 @@ def check_file(path: str, options: CheckOptions = CheckOptions()) -> FileResult:
             function.findings.append(nothing_to_prove(function.name, path))
         function.findings = [with_source(f, path, lines) for f in function.findings]
     result.findings = [with_source(f, path, lines) for f in result.findings]
+    if options.second is not None:
+        result.notes.append(second_opinion(result))
     result.notes = list(dict.fromkeys(result.notes))
     return result
 
@@ -307,7 +334,9 @@ def _verifier_options(
     from verifiers import Options
 
     level = f"level{options.level}" if options.level else ""
-    return Options(options.assume, options.strict, options.seed, names, outputs, level)
+    return Options(
+        options.assume, options.strict, options.seed, names, outputs, level, answers=options.cache,
+        second=options.second)
 
 
 def verify_module(
@@ -322,4 +351,4 @@ def verify_module(
     results = verify(module, chip, _verifier_options(options, names, outputs))
     if not options.simulate:
         return results
-    return [replayed(r, module, chip, options.seed, names.get(r.name, {})) for r in results]
+    return [replayed(r, module, chip, options.seed, names.get(r.name, {}), outputs.get(r.name, ())) for r in results]

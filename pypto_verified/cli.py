@@ -108,7 +108,8 @@ def _check_arguments(check: argparse.ArgumentParser) -> None:
     add("--level", type=int, choices=(2, 3), help="assembler level of .pto inputs (default: 3 if they have addresses)")
     add("--format", choices=FORMATS, default="text",
         help="form of the report; lines: one a file and a table by rule (default: text)")
-    add("--cache", metavar="DIR", help="where results of unchanged .pto files are kept (default: the user's cache)")
+    add("--cache", metavar="DIR", 
+        help="where results of unchanged .pto files and the solver's answers are kept (default: the user's cache)")
     add("--no-cache", action="store_true", help="check every file anew")
     add("-o", "--output", metavar="FILE", help="write the report to a file instead of the terminal")
     add("--assume", action="append", default=[], metavar="EXPR", help='a fact to rely on, e.g. "M %% 16 == 0"')
@@ -118,6 +119,11 @@ def _check_arguments(check: argparse.ArgumentParser) -> None:
     add("--passes", action="store_true", help="run both sides of every pass on random inputs and compare")
     add("--no-simulate", action="store_true", help="do not replay refutations in the simulator")
     add("--seed", type=int, default=0, metavar="N", help="seed of the solver (default: 0)")
+    add("--cross", action="store_true", help="ask cvc5 for a second opinion on what the solver decides")
+    add("--baseline", metavar="FILE", help="accept the findings that this file lists")
+    add("--write-baseline", metavar="FILE", help="list all findings of this run in a file, and accept them")
+    add("-v", "--verbose", action="store_true",
+        help="list each obligation with its verdict, what decided it, time and resource units (text and json)")
 
 
 def _seconds(text: str) -> float:
@@ -145,11 +151,34 @@ def _check(options: argparse.Namespace) -> int:
             target=options.target, level=options.level, assume=tuple(options.assume), strict=options.strict,
             timeout=options.timeout, jobs=options.jobs, simulate=not options.no_simulate, seed=options.seed,
             cache=_cache_directory(options), passes=options.passes,
-            versions=options.format not in ("text", "lines"),
+            versions=options.format not in ("text", "lines"), second=_disputes() if options.cross else None,
+            baseline=options.baseline,
         ), _show_progress if sys.stderr.isatty() else None)
     except InputError as error:
         return _refuse(str(error))
-    return _show(report, options.format, options.output)
+    if options.write_baseline is not None and not _write_baseline(options.write_baseline, report):
+        return USAGE_ERROR
+    return _show(report, options.format, options.output, options.verbose)
+
+
+def _write_baseline(path: str, report: Report) -> bool:
+    from pypto_verified.allow import apply_baseline, write_baseline
+
+    try:
+        count = write_baseline(path, report.files)
+    except OSError as error:
+        _refuse(f"can't write {path}: {error.strerror or error}")
+        return False
+    apply_baseline(path, report.files)
+    print(f"pypto-verify: {path} lists {count} finding{'s' * (count != 1)}", file=sys.stderr)
+    return True
+
+
+def _disputes() -> Path:
+    """Where the questions go on which two solvers do not agree."""
+    from pypto_verified.cache import default_directory
+
+    return default_directory() / "disagreements"
 
 
 def _same_file(one: str, other: str) -> bool:
@@ -160,8 +189,8 @@ def _same_file(one: str, other: str) -> bool:
 
 
 def _cache_directory(options: argparse.Namespace) -> Path | None:
-    """Where results are kept; nowhere for a run without `.pto` files, and for one that must check anew."""
-    if options.no_cache or all(path.endswith(".py") for path in options.paths):
+    """Where results and answers are kept; nowhere for a run that must check anew."""
+    if options.no_cache:
         return None
     from pathlib import Path
 
@@ -177,19 +206,19 @@ def _show_progress(done: int, files: int) -> None:
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
 
-def _show(report: Report, form: str, output: str | None) -> int:
+def _show(report: Report, form: str, output: str | None, verbose: bool = False) -> int:
     """Print or write the report; the result is the run's exit code."""
     from pypto_verified.report import render
 
     if output is not None:
         try:
-            render.write_atomically(output, render.render(report, form))
+            render.write_atomically(output, render.render(report, form, verbose))
         except OSError as error:
             return _refuse(f"can't write {output}: {error.strerror or error}")
     elif form == "text" and render.wants_colour(sys.stdout):
-        render.print_in_colour(report)
+        render.print_in_colour(report, verbose)
     else:
-        sys.stdout.write(render.render(report, form))
+        sys.stdout.write(render.render(report, form, verbose))
         sys.stdout.flush()
     return report.exit_code()
 

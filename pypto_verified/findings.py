@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -69,6 +70,15 @@ def failed_file(path: str, failure: Failure) -> FileResult:
 def nothing_to_prove(name: str, path: str) -> Finding:
     return Finding("EMPTY", Kind.LEGALITY, Verdict.UNKNOWN, f"{name} does nothing that a rule looks at", path,
                    help="a kernel loads, computes and stores tiles")
+
+
+def second_opinion(result: FileResult) -> str:
+    """How a second solver judged what the first one decided, and the obligations that one of them decides alone."""
+    asked = [o for function in result.functions for o in function.obligations if o.second]
+    counts = Counter(o.second.partition(":")[0] for o in asked)
+    alone = [f"{o.rule} at {o.site} ({o.second})" for o in asked if o.second.endswith("alone")]
+    told = ", ".join(f"{n} {what}" for what, n in sorted(counts.items())) or "nothing was left to a solver"
+    return f"second opinion: {told}" + (f": {'; '.join(alone)}" if alone else "")
 
 
 def with_source(finding: Finding, path: str, lines: Sequence[str]) -> Finding:

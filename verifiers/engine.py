@@ -84,7 +84,9 @@ def _add_legality(result: FunctionResult, found: list[Check], file: str) -> None
         verdict = Verdict.PROVED if check.holds else Verdict.REFUTED
         result.obligations.append(Obligation(rule, Kind.LEGALITY, verdict, site, "normal-form"))
         if not check.holds:
-            result.findings.append(finding(rule, Kind.LEGALITY, verdict, check.message, place, help=check.rule.help))
+            result.findings.append(finding(
+                rule, Kind.LEGALITY, verdict, check.message, place, help=check.rule.help, site=site,
+                text_line=check.op.line))
 
 
 def _verify_function(

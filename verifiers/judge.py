@@ -37,10 +37,12 @@ def site_text(place: Location, label: str) -> str:
 
 def finding(
     rule: str, kind: Kind, verdict: Verdict, message: str, place: Location, *, help: str = "", needs: str = "",
-    witness: tuple[tuple[str, int], ...] = (),
+    witness: tuple[tuple[str, int], ...] = (), site: str = "", text_line: int = 0,
 ) -> Finding:
     """A finding at a place of a text."""
-    return Finding(rule, kind, verdict, message, place.file, place.line, place.column, witness, needs, "", help)
+    return Finding(
+        rule, kind, verdict, message, place.file, place.line, place.column, witness, needs, "", help, "", site,
+        text_line)
 
 
 def _second(decision: Decision) -> str:
@@ -102,7 +104,8 @@ class Judge:
         if decision.verdict is Verdict.VACUOUS and any(f.verdict is Verdict.VACUOUS for f in self.result.findings):
             return  # one finding says that the assumptions contradict each other
         if decision.verdict is not Verdict.PROVED:
-            self.result.findings.append(self._explain(rule, site, decision, hypotheses, goal))
+            found = self._explain(rule, site, decision, hypotheses, goal)
+            self.result.findings.append(replace(found, site=label, text_line=site.op.line))
 
     @property
     def unconstrained(self) -> frozenset[str]:
@@ -190,7 +193,7 @@ class Judge:
             help += f'; or, if callers keep to it, --assume "{goal!r}"'
         return finding(
             rule.id, rule.kind, decision.verdict, message, place, help=help, needs=needs,
-            witness=self._witness(decision, hypotheses, goal))
+            witness=self._witness(decision, hypotheses, names_of(goal) or names_of(site.path)))
 
     def _named_values(self, decision: Decision) -> dict[str, int]:
         """The model, and the value of every name that users see."""
@@ -200,9 +203,11 @@ class Judge:
             if set(symbols_of(shown.expr)) <= set(decision.model)}
         return {**decision.model, **named}
 
-    def _witness(self, decision: Decision, hypotheses: Cond, goal: Cond) -> tuple[tuple[str, int], ...]:
-        """The values that matter, under the names users know."""
-        _, _, names = split_by_relevance(hypotheses, names_of(goal))
+    def _witness(
+        self, decision: Decision, hypotheses: Cond, seeds: frozenset[str]
+    ) -> tuple[tuple[str, int], ...]:
+        """The values that matter to `seeds`, under the names users know."""
+        _, _, names = split_by_relevance(hypotheses, seeds)
         value = Witness(decision.model)
         found: list[tuple[str, int]] = []
         for name, shown in self.program.symbols.shown.items():
@@ -226,4 +231,5 @@ class Judge:
         if self.labels["MODEL-OP", label] > 1:
             label += f" #{self.labels['MODEL-OP', label]}"
         self.result.obligations.append(Obligation("MODEL-OP", Kind.SAFETY, Verdict.UNKNOWN, label))
-        self.result.findings.append(finding("MODEL-OP", Kind.SAFETY, Verdict.UNKNOWN, message, place))
+        self.result.findings.append(finding(
+            "MODEL-OP", Kind.SAFETY, Verdict.UNKNOWN, message, place, site=label, text_line=op.line))

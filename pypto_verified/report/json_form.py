@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypedDict, cast, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, NotRequired, TypedDict, cast, get_args, get_origin, get_type_hints, is_typeddict
 
 from pypto_verified.errors import InputError
 from pypto_verified.report.model import SCHEMA_VERSION, FileResult, Finding, FunctionResult, Report
@@ -30,13 +30,36 @@ class FindingJson(TypedDict):
     help: str
 
 
+class AllowedJson(FindingJson):
+    """A finding that somebody has accepted: `reason`, and `by` a comment or a baseline."""
+
+    reason: str
+    by: str
+
+
+class ObligationJson(TypedDict):
+    """One rule at one site: `decider` is the rung of the solver ladder, `rlimit` the resource units of the solver."""
+
+    rule: str
+    site: str
+    verdict: str
+    decider: str
+    milliseconds: float
+    rlimit: int
+    assumptions: list[str]
+    second: str
+
+
 class FunctionJson(TypedDict):
-    """One kernel; `obligations` counts them by verdict in lower case."""
+    """One kernel; `obligations` counts them by verdict in lower case. `allowed` is there if it is not empty, `details`
+    if asked for: it has times, and so is not the same in every run."""
 
     name: str
     verdict: str
     obligations: dict[str, int]
     findings: list[FindingJson]
+    allowed: NotRequired[list[AllowedJson]]
+    details: NotRequired[list[ObligationJson]]
 
 
 class FileJson(TypedDict):
@@ -68,9 +91,9 @@ class ReportJson(TypedDict):
     files: list[FileJson]
 
 
-def to_json(report: Report) -> str:
+def to_json(report: Report, verbose: bool = False) -> str:
     """The report's JSON text, ending in a newline."""
-    return dumps(as_dict(report))
+    return dumps(as_dict(report, verbose))
 
 
 def dumps(report: ReportJson) -> str:
@@ -96,10 +119,10 @@ def _require(value: object, shape: Any, where: str) -> None:
     """InputError unless `value` is of the type `shape` (a TypedDict, list[..], dict[str, ..] or a plain type)."""
     if is_typeddict(shape):
         fields = get_type_hints(shape)
-        if not isinstance(value, dict) or set(value) != set(fields):
-            raise InputError(f"{where} must have the fields {', '.join(sorted(fields))}")
-        for name, field in fields.items():
-            _require(value[name], field, f"{where}.{name}")
+        if not isinstance(value, dict) or not _needed(shape) <= set(value) <= set(fields):
+            raise InputError(f"{where} must have the fields {', '.join(sorted(_needed(shape)))}")
+        for name in value:
+            _require(value[name], fields[name], f"{where}.{name}")
         return
     origin, arguments = get_origin(shape) or shape, get_args(shape)
     if not isinstance(value, origin) or isinstance(value, bool):
@@ -112,7 +135,13 @@ def _require(value: object, shape: Any, where: str) -> None:
             _require(item, arguments[1], f"{where}.{name}")
 
 
-def as_dict(report: Report) -> ReportJson:
+def _needed(shape: Any) -> set[str]:
+    """The fields that a TypedDict must have."""
+    return {name for name, field in get_type_hints(shape, include_extras=True).items()
+            if get_origin(field) is not NotRequired}
+
+
+def as_dict(report: Report, verbose: bool = False) -> ReportJson:
     """The report as plain data in the contract's shape."""
     return {
         "schema_version": SCHEMA_VERSION,
@@ -120,32 +149,46 @@ def as_dict(report: Report) -> ReportJson:
         "versions": report.versions,
         "target": report.target,
         "assumptions": [{"id": name, "text": text} for name, text in sorted(report.assumptions)],
-        "files": [_file(f) for f in sorted(report.files, key=lambda f: f.path)],
+        "files": [_file(f, verbose) for f in sorted(report.files, key=lambda f: f.path)],
     }
 
 
-def _file(file: FileResult) -> FileJson:
+def _file(file: FileResult, verbose: bool) -> FileJson:
     return {
         "path": file.path,
         "sha256": file.sha256,
         "verdict": file.verdict.value,
-        "functions": [_function(f) for f in sorted(file.functions, key=lambda f: f.name)],
+        "functions": [_function(f, verbose) for f in sorted(file.functions, key=lambda f: f.name)],
         "findings": _findings(file.findings),
         "notes": file.notes,
     }
 
 
-def _function(function: FunctionResult) -> FunctionJson:
-    return {
+def _function(function: FunctionResult, verbose: bool) -> FunctionJson:
+    found: FunctionJson = {
         "name": function.name,
         "verdict": function.verdict.value,
         "obligations": function.counts(),
         "findings": _findings(function.findings),
     }
+    if function.allowed:
+        found["allowed"] = [
+            {**_finding(a.finding), "reason": a.reason, "by": a.by}
+            for a in sorted(function.allowed, key=lambda a: _order(a.finding))]
+    if verbose:
+        found["details"] = [
+            {"rule": o.rule, "site": o.site, "verdict": o.verdict.value, "decider": o.decider,
+             "milliseconds": round(o.milliseconds, 3), "rlimit": o.rlimit, "assumptions": list(o.assumptions),
+             "second": o.second} for o in function.obligations]
+    return found
+
+
+def _order(f: Finding) -> tuple[str, int, int, str, str]:
+    return f.file, f.line, f.column, f.rule, f.message
 
 
 def _findings(findings: list[Finding]) -> list[FindingJson]:
-    return [_finding(f) for f in sorted(findings, key=lambda f: (f.file, f.line, f.column, f.rule, f.message))]
+    return [_finding(f) for f in sorted(findings, key=_order)]
 
 
 def _finding(finding: Finding) -> FindingJson:

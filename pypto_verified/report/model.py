@@ -56,7 +56,8 @@ class Obligation:
 class Finding:
     """An obligation that is not PROVED, explained. `message` says what and the numbers, `help` what to do, `needs` the
     weakest condition as an `--assume` text (UNKNOWN only), `witness` the values that show it, `replay` what the
-    simulator saw ('confirmed: ...', 'not observable', 'not run: ...')."""
+    simulator saw ('confirmed: ...', 'not observable', 'not run: ...'). `site` is that of its obligation, `text_line`
+    the line of the `.pto` text (0 if it has none)."""
 
     rule: str
     kind: Kind
@@ -70,6 +71,18 @@ class Finding:
     replay: str = ""
     help: str = ""
     source_line: str = ""
+    site: str = ""
+    text_line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """A finding that somebody has accepted, with the reason: `by` a comment in the source, or a baseline file. It has
+    no part in verdicts, nor has its obligation."""
+
+    finding: Finding
+    reason: str
+    by: str
 
 
 @dataclass(slots=True)
@@ -79,10 +92,20 @@ class FunctionResult:
     name: str
     obligations: list[Obligation] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    allowed: list[Allowed] = field(default_factory=list)
 
     @property
     def verdict(self) -> Verdict:
-        return worst([o.verdict for o in self.obligations] + [f.verdict for f in self.findings], Verdict.UNKNOWN)
+        empty = Verdict.PROVED if self.allowed else Verdict.UNKNOWN
+        return worst([o.verdict for o in self.obligations] + [f.verdict for f in self.findings], empty)
+
+    def allow(self, accepted: Allowed) -> None:
+        """Take a finding of this function, and its obligation, out of the verdict."""
+        found = accepted.finding
+        self.findings = [f for f in self.findings if f is not found]
+        if found.site:
+            self.obligations = [o for o in self.obligations if (o.rule, o.site) != (found.rule, found.site)]
+        self.allowed.append(accepted)
 
     def counts(self) -> dict[str, int]:
         """Obligations by verdict; findings that belong to no obligation (ERROR, not modelled) count as one each."""

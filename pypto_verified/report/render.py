@@ -9,12 +9,13 @@ from typing import TextIO
 from pypto_verified.report.model import Report
 
 
-def render(report: Report, form: str) -> str:
-    """The report as 'text', 'lines', 'json', 'sarif' or 'html'. KeyError for any other form."""
+def render(report: Report, form: str, verbose: bool = False) -> str:
+    """The report as 'text', 'lines', 'json', 'sarif' or 'html'. KeyError for any other form. `verbose`: each obligation
+    too, in text and JSON."""
     if form == "text":
         from pypto_verified.report.text import plain
 
-        return plain(report)
+        return plain(report, verbose)
     if form == "lines":
         from pypto_verified.report.summary import as_lines
 
@@ -22,7 +23,7 @@ def render(report: Report, form: str) -> str:
     if form == "json":
         from pypto_verified.report.json_form import to_json
 
-        return to_json(report)
+        return to_json(report, verbose)
     if form == "sarif":
         from pypto_verified.report.sarif import to_sarif
 
@@ -39,13 +40,13 @@ def wants_colour(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
-def print_in_colour(report: Report) -> None:
+def print_in_colour(report: Report, verbose: bool = False) -> None:
     """Print the text form to the terminal, coloured."""
     from rich.console import Console
 
     from pypto_verified.report.text import print_rich
 
-    print_rich(report, Console(highlight=False))
+    print_rich(report, Console(highlight=False), verbose)
 
 
 def write_atomically(path: str, text: str) -> None:

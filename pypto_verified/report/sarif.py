@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from pypto_verified.report.json_form import TOOL
-from pypto_verified.report.model import FileResult, Finding, Report, Verdict
+from pypto_verified.report.model import Allowed, FileResult, Finding, Report, Verdict
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -20,14 +20,16 @@ _FAILURES = (Verdict.REFUTED, Verdict.ERROR)
 def to_sarif(report: Report) -> str:
     """The report's SARIF text, ending in a newline. Deterministic."""
     findings = [(file, finding) for file in report.files for finding in _findings(file)]
+    allowed = [(file, a) for file in report.files for function in file.functions for a in function.allowed]
+    rules = {finding.rule for _, finding in findings} | {a.finding.rule for _, a in allowed}
     run = {
         "tool": {"driver": {
             "name": TOOL,
             "version": report.versions.get("pypto-verified", ""),
-            "rules": [{"id": rule} for rule in sorted({finding.rule for _, finding in findings})],
+            "rules": [{"id": rule} for rule in sorted(rules)],
         }},
         "artifacts": [_artifact(file) for file in report.files],
-        "results": [_result(file, finding) for file, finding in findings],
+        "results": [*(_result(file, f) for file, f in findings), *(_suppressed(file, a) for file, a in allowed)],
         "invocations": [{"executionSuccessful": report.exit_code() != 2, "exitCode": report.exit_code()}],
         "columnKind": "unicodeCodePoints",
         "properties": {"target": report.target, "versions": report.versions, "assumptions": dict(report.assumptions)},
@@ -58,6 +60,11 @@ def _result(file: FileResult, finding: Finding) -> dict[str, Any]:
         "locations": [{"physicalLocation": _place(file, finding)}],
         "properties": {name: value for name, value in details.items() if value},
     }
+
+
+def _suppressed(file: FileResult, accepted: Allowed) -> dict[str, Any]:
+    kind = "inSource" if accepted.by.startswith("comment") else "external"
+    return {**_result(file, accepted.finding), "suppressions": [{"kind": kind, "justification": accepted.reason}]}
 
 
 def _message(finding: Finding) -> str:

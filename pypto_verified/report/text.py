@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
-from pypto_verified.report.model import SEVERITY, FileResult, Finding, FunctionResult, Report, Verdict
+from pypto_verified.report.model import SEVERITY, FileResult, Finding, FunctionResult, Obligation, Report, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,31 +23,33 @@ _STYLE = {
 _WIDTH = max(len(v.value) for v in Verdict)
 
 
-def plain(report: Report) -> str:
-    """The report as text without colours, ending in a newline."""
-    return "".join("".join(text for _, text in line) + "\n" for line in lines(report))
+def plain(report: Report, verbose: bool = False) -> str:
+    """The report as text without colours, ending in a newline. `verbose`: each obligation too."""
+    return "".join("".join(text for _, text in line) + "\n" for line in lines(report, verbose))
 
 
-def print_rich(report: Report, console: Console) -> None:
+def print_rich(report: Report, console: Console, verbose: bool = False) -> None:
     """Print the report with colours."""
     from rich.text import Text
 
-    for line in lines(report):
+    for line in lines(report, verbose):
         console.print(Text.assemble(*((text, style) for style, text in line)), soft_wrap=True)
 
 
-def lines(report: Report) -> Iterator[Line]:
+def lines(report: Report, verbose: bool = False) -> Iterator[Line]:
     """All lines of the report; blocks are one blank line apart."""
     previous: Line = []
-    for line in _lines(report):
+    for line in _lines(report, verbose):
         if line or previous:
             yield line
         previous = line
 
 
-def _lines(report: Report) -> Iterator[Line]:
+def _lines(report: Report, verbose: bool) -> Iterator[Line]:
     for file in report.files:
         yield from _file(file)
+        if verbose:
+            yield from _obligations(file)
     if report.assumptions:
         yield []
         yield [("bold", "assumptions used")]
@@ -67,8 +69,33 @@ def _file(file: FileResult) -> Iterator[Line]:
         yield from _finding(finding, file.path)
     if any(function.findings for function in file.functions):
         yield []
+    for accepted in (a for function in file.functions for a in function.allowed):
+        f = accepted.finding
+        what = f"{location(f) or file.path}: {f.verdict.value} {f.rule}: {accepted.reason} ({accepted.by})"
+        yield [("dim", f"{'allowed':<{_WIDTH}}  {what}")]
     for note in file.notes:
         yield [("dim", f"{'note':<{_WIDTH}}  {file.path}: {note}")]
+
+
+def _obligations(file: FileResult) -> Iterator[Line]:
+    """A table of each kernel's obligations: what was decided, by what, and what it cost."""
+    for function in file.functions:
+        if not function.obligations:
+            continue
+        rows = [(o.rule, o.site, o.verdict.value, _decider(o), f"{o.milliseconds:.1f}", str(o.rlimit))
+                for o in function.obligations]
+        head = ("rule", "site", "verdict", "decided by", "ms", "units")
+        widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+        yield []
+        yield [("bold", f"obligations of {function.name}")]
+        for row in (head, *rows):
+            left = "  ".join(f"{text:<{w}}" for text, w in zip(row[:4], widths[:4], strict=True))
+            yield [("dim", f"  {left}  {row[4]:>{widths[4]}}  {row[5]:>{widths[5]}}")]
+    yield []
+
+
+def _decider(o: Obligation) -> str:
+    return ", ".join(part for part in (o.decider, o.second and f"cvc5 {o.second}".replace("cvc5 cvc5", "cvc5")) if part)
 
 
 def _verdict(verdict: Verdict, what: str, counts: str) -> Line:
@@ -76,8 +103,8 @@ def _verdict(verdict: Verdict, what: str, counts: str) -> Line:
 
 
 def _counts(function: FunctionResult) -> str:
-    counts = function.counts()
-    names = [v.value.lower() for v in reversed(SEVERITY)]
+    counts = {**function.counts(), "allowed": len(function.allowed)}
+    names = [*(v.value.lower() for v in reversed(SEVERITY)), "allowed"]
     return ", ".join(f"{counts[name]} {name}" for name in names if counts[name]) or "nothing to prove"
 
 

@@ -1,0 +1,175 @@
+"""Accepted findings: comments with a reason and baselines change the verdict, are told, and never rot in silence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pypto_verified.allow import comments
+from pypto_verified.cli import main
+from tests.verifiers.test_every_rule import PAIRS
+
+WRONG = PAIRS["VIEW-UPPER"].bad
+BOX = PAIRS["BOX-ROWS"].bad
+
+
+def write(tmp_path: Path, text: str, name: str = "k.pto") -> str:
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+def with_comment(text: str, op: str, comment: str, above: bool = False) -> str:
+    """The text with a comment at the only line of an op, or on a line of its own above it."""
+    lines = text.splitlines()
+    (at,) = (i for i, line in enumerate(lines) if op in line)
+    if above:
+        lines.insert(at, comment)
+    else:
+        lines[at] += f"  {comment}"
+    return "\n".join(lines) + "\n"
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    code = main([*arguments, "--no-cache", "--timeout", "0"])
+    return code, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("above", [False, True])
+def test_a_comment_with_a_reason_accepts_the_finding_and_is_told(
+    above: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(capsys, write(tmp_path, WRONG))[0] == 1
+    comment = "// pto: allow VIEW-UPPER because the caller pads M"
+    code, out = run(capsys, write(tmp_path, with_comment(WRONG, "pto.subview", comment, above)))
+    assert code == 0, out
+    assert "REFUTED VIEW-UPPER: the caller pads M (comment at line " in out
+    assert "1 allowed" in out.splitlines()[0]
+
+
+def test_a_kernels_comment_is_a_python_comment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = (Path(__file__).resolve().parents[2] / "examples" / "broken" / "bound.py").read_text("utf-8")
+    text = with_comment(source, "pl.load(", "# pto: allow BOUND-UPPER because M is a multiple of 32 here")
+    assert run(capsys, write(tmp_path, text, "bound.py"))[0] == 1, "the store is another line"
+    text = with_comment(text, "pl.store(", "# pto: allow BOUND-UPPER because M is a multiple of 32 here", above=True)
+    code, out = run(capsys, write(tmp_path, text, "bound.py"))
+    assert (code, "M is a multiple of 32 here" in out) == (0, True)
+
+
+@pytest.mark.parametrize("comment", ["// pto: allow VIEW-UPPER", "// pto: allow", "// pto: allow VIEW-UPPER because",
+                                     "// pto: allow all because I say so"])
+def test_a_comment_without_a_rule_or_a_reason_is_an_error(
+    comment: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out = run(capsys, write(tmp_path, with_comment(WRONG, "pto.subview", comment)))
+    assert code == 2
+    assert "ERROR ALLOW: `pto: allow` needs a rule and a reason" in out
+    assert "REFUTED VIEW-UPPER" in out
+
+
+@pytest.mark.parametrize(("text", "comment"), [
+    (PAIRS["VIEW-UPPER"].good, "// pto: allow VIEW-UPPER because it was wrong once"),
+    (WRONG, "// pto: allow BOX-ROWS because of another rule"),
+])
+def test_a_comment_that_meets_nothing_accepts_nothing_and_is_noted(
+    text: str, comment: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = run(capsys, write(tmp_path, text))[0]
+    code, out = run(capsys, write(tmp_path, with_comment(text, "pto.subview", comment)))
+    assert code == before
+    assert "meets no finding; remove it" in out
+
+
+def test_a_comment_speaks_of_its_own_line_only(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = with_comment(WRONG, "pto.alloc_tile", "// pto: allow VIEW-UPPER because the window is fine")
+    assert run(capsys, write(tmp_path, text))[0] == 1
+
+
+def test_comments_are_read() -> None:
+    (one, two) = comments(
+        "# pto: allow BOX-ROWS, BOX-COLS because of padding\n\n# more about it\nx = 1\n"
+        "y = 2  # pto: allow A-B because c")
+    assert (one.line, one.target, one.rules, one.reason) == (1, 4, ("BOX-ROWS", "BOX-COLS"), "of padding")
+    assert (two.line, two.target, two.rules, two.reason) == (5, 5, ("A-B",), "c")
+
+
+def test_a_baseline_accepts_what_was_there_and_nothing_new(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel, baseline = write(tmp_path, WRONG), str(tmp_path / "baseline.json")
+    code, out = run(capsys, kernel, "--write-baseline", baseline)
+    assert (code, "it was there before (baseline " in out) == (0, True)
+    (entry,) = json.loads(Path(baseline).read_text("utf-8"))["findings"]
+    assert (entry["file"], entry["kernel"], entry["rule"]) == ("k.pto", "k", "VIEW-UPPER")
+    assert run(capsys, kernel, "--baseline", baseline)[0] == 0
+    write(tmp_path, "\n\n" + WRONG)
+    assert run(capsys, kernel, "--baseline", baseline)[0] == 0, "lines move"
+    (view,) = (line for line in WRONG.splitlines() if "pto.subview" in line)
+    write(tmp_path, WRONG.replace(view, view + "\n" + view.replace("%v", "%u")))
+    assert run(capsys, kernel, "--baseline", baseline)[0] == 1, "the second one is new"
+
+
+def test_a_baseline_entry_that_is_gone_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel, baseline = write(tmp_path, WRONG), str(tmp_path / "baseline.json")
+    run(capsys, kernel, "--write-baseline", baseline)
+    write(tmp_path, PAIRS["VIEW-UPPER"].good)
+    code, out = run(capsys, kernel, "--baseline", baseline)
+    assert code == 0
+    assert "the baseline has VIEW-UPPER REFUTED in k, which is gone: write it anew" in out
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"baseline_version": 2, "findings": []}',
+                                     '{"baseline_version": 1, "findings": [{}]}', None])
+def test_what_is_no_baseline_is_refused(
+    content: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "baseline.json"
+    if content is not None:
+        path.write_text(content, encoding="utf-8")
+    code = main([write(tmp_path, WRONG), "--no-cache", "--baseline", str(path)])
+    assert code == 2
+    assert "baseline" in capsys.readouterr().err
+
+
+def test_accepted_findings_are_in_json_and_suppressed_in_sarif(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = write(tmp_path, with_comment(WRONG, "pto.subview", "// pto: allow VIEW-UPPER because the caller pads M"))
+    _, out = run(capsys, path, "--format", "json")
+    (function,) = json.loads(out)["files"][0]["functions"]
+    assert (function["verdict"], function["obligations"]["refuted"], function["findings"]) == ("PROVED", 0, [])
+    assert [(a["rule"], a["reason"]) for a in function["allowed"]] == [("VIEW-UPPER", "the caller pads M")]
+    _, out = run(capsys, path, "--format", "sarif")
+    (shown,) = json.loads(out)["runs"][0]["results"]
+    assert shown["suppressions"] == [{"kind": "inSource", "justification": "the caller pads M"}]
+
+
+def test_an_error_is_not_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kernel, baseline = write(tmp_path, "module {\n  nonsense\n}\n"), str(tmp_path / "baseline.json")
+    assert run(capsys, kernel, "--write-baseline", baseline)[0] == 2
+
+
+def test_the_verbose_form_lists_each_obligation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, BOX)
+    _, out = run(capsys, path, "-v")
+    table = out[out.index("obligations of k"):].splitlines()
+    assert table[1].split() == ["rule", "site", "verdict", "decided", "by", "ms", "units"]
+    assert any(line.split()[0] == "BOX-ROWS" and "REFUTED" in line for line in table[2:])
+    _, out = run(capsys, path, "--format", "json", "-v")
+    (function,) = json.loads(out)["files"][0]["functions"]
+    details = function["details"]
+    assert len(details) == sum(function["obligations"].values())
+    assert {"decider", "rlimit", "milliseconds"} <= set(details[0])
+    from pypto_verified.report.json_form import from_json
+
+    assert from_json(out)["files"][0]["functions"][0]["details"] == details
+
+
+def test_a_second_opinion_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("cvc5")
+    code, out = run(capsys, write(tmp_path, PAIRS["WRITE-REST"].good), "--cross")
+    assert code == 0
+    assert "second opinion: " in out
+    assert "agrees" in out
