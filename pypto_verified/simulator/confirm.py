@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pypto_verified.pto.module import Func
 from pypto_verified.simulator.errors import StepLimitError
 from pypto_verified.simulator.program import walk
-from pypto_verified.simulator.replay import Difference, replay, replay_layout, replay_overlap, unwritten
+from pypto_verified.simulator.replay import Difference, replay, replay_layout, replay_overlap, replay_peer, unwritten
 from pypto_verified.simulator.run import MAX_STEPS, Outcome
 from pypto_verified.targets import Target
 
@@ -22,15 +22,17 @@ OBSERVED_AS: dict[str, tuple[str, ...]] = {
 """How a failure of a rule shows in a run: the kinds of faults. A rule without a row shows otherwise, or not at all."""
 AT_THEIR_OP = ("BOUND-", "VIEW-")
 """Rules whose failure shows at the op itself; what others let through shows where the bytes are used."""
-COMPARED_WITH_OWN_STORAGE = ("PLAN-OVERLAP", "PLAN-RESERVE", "PLAN-INPLACE", "LAYOUT-MOVE")
+COMPARED_WITH_OWN_STORAGE = ("PLAN-OVERLAP", "PLAN-INPLACE", "LAYOUT-MOVE")
 """Rules whose failure shows as a result that changes when allocations do not share bytes."""
 COMPARED_WITH_DECLARED = ("LAYOUT-", "PITCH-", "DTYPE-", "BOX-")
 """Rules whose failure shows as a result that differs from what the types say."""
+BESIDE_THE_PEER = ("PLAN-RESERVE",)
+"""Rules whose failure shows as a result that changes when the peer core writes into its rings."""
 LEFT_UNWRITTEN = ("WRITE-",)
 """Rules whose failure shows as elements of an output that keep what they held before the run."""
 UNCHANGED = "not observed: the bytes held the same values in this run"
-"""What is said of a run whose result is right by its data: equal bytes were written over one another, or what went wrong
-once was undone by the same again."""
+"""What is said of a run whose result is right by its data: equal bytes were written over one another, or what went
+wrong once was undone by the same again."""
 
 _STORES = frozenset({"pto.tstore", "pto.store_scalar", "pto.mscatter"})
 """Ops whose results a run can be asked for; what is pushed to another core is gone."""
@@ -39,7 +41,7 @@ _STORES = frozenset({"pto.tstore", "pto.store_scalar", "pto.mscatter"})
 def shows(rule: str) -> bool:
     """Whether this module knows how a failure of `rule` shows in a run."""
     return rule.startswith(
-        (*OBSERVED_AS, *COMPARED_WITH_OWN_STORAGE, *COMPARED_WITH_DECLARED, *LEFT_UNWRITTEN))
+        (*OBSERVED_AS, *COMPARED_WITH_OWN_STORAGE, *COMPARED_WITH_DECLARED, *BESIDE_THE_PEER, *LEFT_UNWRITTEN))
 
 
 def confirm(
@@ -49,8 +51,8 @@ def confirm(
     """Replay a refutation of `rule` and say in one line what was seen.
 
     "confirmed: ..."; "not observed: ..."; or "not run: ..." when something that is not modelled, another fault or the
-    step limit ended the run first. UNCHANGED where this run's data hides it. `line`: where the
-    rule was refuted (the user's line, or the `.pto` line), 0 if unknown. `outputs`: arguments declared as outputs.
+    step limit ended the run first. UNCHANGED where this run's data hides it. `line`: where the rule was refuted (the
+    user's line, or the `.pto` line), 0 if unknown. `outputs`: arguments declared as outputs.
     """
     if rule.startswith(LEFT_UNWRITTEN):
         return _left(func, witness, target, seed, outputs, max_steps)
@@ -59,13 +61,15 @@ def confirm(
         found = replay_overlap(func, witness, target, None, seed, max_steps=max_steps)
     elif rule.startswith(COMPARED_WITH_DECLARED):
         found = replay_layout(func, witness, target, seed, max_steps=max_steps)
+    elif rule.startswith(BESIDE_THE_PEER):
+        found = replay_peer(func, witness, target, seed, max_steps=max_steps)
     if found is not None:
         return f"confirmed: wrong result: {found}"
     seen = judged(rule, replay(func, witness, target, seed, max_steps=max_steps), line)
-    compared = (*COMPARED_WITH_OWN_STORAGE, *COMPARED_WITH_DECLARED)
+    compared = (*COMPARED_WITH_OWN_STORAGE, *COMPARED_WITH_DECLARED, *BESIDE_THE_PEER)
     if seen.startswith("not observed") and rule.startswith(compared) and not _hands_out(func):
         return "not run: nothing leaves the core in a run of this function alone"
-    by_data = (*COMPARED_WITH_OWN_STORAGE, "DTYPE-")
+    by_data = (*COMPARED_WITH_OWN_STORAGE, *BESIDE_THE_PEER, "DTYPE-")
     return UNCHANGED if seen.startswith("not observed") and rule.startswith(by_data) else seen
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pypto_verified.layouts import Space
-from pypto_verified.pto.module import Func, Op, Value
+from pypto_verified.pto.module import EnumAttr, Func, Op, Value
 from pypto_verified.pto.types import PtrType, ScalarType
 from pypto_verified.simulator.errors import Place, SimError, UnmodelledError
 from pypto_verified.simulator.machine import Trace
@@ -66,7 +66,7 @@ class _Evaluation:
 def replay(
     func: Func, witness: Mapping[str, int], target: Target, seed: int = 0, *, max_steps: int = MAX_STEPS,
     private: frozenset[str] | None = None, declared: bool = False, integers: tuple[int, int] = SMALL_INTEGERS,
-    trace: Trace | None = None,
+    trace: Trace | None = None, peer: bool = False,
 ) -> Outcome:
     """Run `func` under `witness` on random inputs.
 
@@ -74,7 +74,7 @@ def replay(
     `pto.alloc_tile`) that get storage of their own. A scalar that the witness does not name is DEFAULT_EXTENT when it
     is an extent of a tensor, else 1. `declared`: on the machine that addresses operands as their types say. What the
     partner core of a pipe would send is arbitrary. `integers`: what integer tensors hold, from (included) and to (not).
-    `trace` sees what each op touched.
+    `trace` sees what each op touched; with `peer` the peer core writes into reserved rings after each instead.
     """
     shapes = shape_operands(func)
     scalars = {a.name: _scalar(a, witness, a in shapes) for a in func.args if isinstance(a.type, ScalarType)}
@@ -82,7 +82,8 @@ def replay(
         inputs = _inputs(func, scalars, seed, integers)
     except SimError as error:
         return Outcome({}, [error], stopped=True)
-    return _once(witness, scalars, inputs, max_steps, compile(func, target, private, declared, lone=True), trace)
+    program = compile(func, target, private, declared, lone=True)
+    return _once(witness, scalars, inputs, max_steps, program, _peer(program, seed) if peer else trace)
 
 
 def replay_overlap(
@@ -129,6 +130,30 @@ def replay_layout(
     device = replay(func, witness, target, seed, max_steps=max_steps)
     declared = replay(func, witness, target, seed, max_steps=max_steps, declared=True)
     return _difference(device.outputs, declared.outputs)
+
+
+def replay_peer(
+    func: Func, witness: Mapping[str, int], target: Target, seed: int = 0, *, max_steps: int = MAX_STEPS
+) -> Difference | None:
+    """Compare a run with one in which the peer core writes into the reserved rings after every op; None when results
+    agree."""
+    alone = replay(func, witness, target, seed, max_steps=max_steps)
+    beside = replay(func, witness, target, seed, max_steps=max_steps, peer=True)
+    return _difference(beside.outputs, alone.outputs)
+
+
+def _peer(program: Program, seed: int) -> Trace:
+    """What the peer does after an op: it fills the reserved rings with anything."""
+    body, random = program.func.body, np.random.default_rng(seed)
+    rings = [op.attrs for op in (walk(body) if body is not None else ()) if op.name == "pto.reserve_buffer"]
+
+    def write(op: Op, accesses: list[Access]) -> None:
+        for ring in rings:
+            space, base, size = ring.get("location"), ring.get("base"), ring.get("size")
+            if isinstance(space, EnumAttr) and isinstance(base, int) and isinstance(size, int):
+                program.machine.memories[Space(space.member)].data[base:base + size] = random.integers(0, 256, size)
+
+    return write
 
 
 def unwritten(
