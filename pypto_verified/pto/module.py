@@ -170,10 +170,11 @@ class Op:
 class Func:
     """A function. `attrs` are its attributes (`pto.kernel_kind`, `pto.entry`, ...); a declaration has body None.
 
-    `arg_attrs` are the attributes of those arguments that have some, by the argument's position.
+    `arg_attrs` are the attributes of those arguments that have some, by the argument's position. `unit` is the first
+    module that it stood in, whose functions it can call.
     """
 
-    __slots__ = ("arg_attrs", "args", "attrs", "body", "line", "loc", "name", "result_types")
+    __slots__ = ("arg_attrs", "args", "attrs", "body", "line", "loc", "name", "result_types", "unit")
 
     def __init__(
         self,
@@ -194,6 +195,12 @@ class Func:
         self.result_types = result_types
         self.loc = loc
         self.line = line
+        self.unit: Module | None = None
+
+    def callee(self, name: str) -> Func | None:
+        """The function with a body that a call of `name` reaches."""
+        known = self.unit.funcs if self.unit is not None else [self]
+        return next((f for f in known if f.name == name and f.body is not None), None)
 
     @property
     def kernel_kind(self) -> str:
@@ -220,6 +227,9 @@ class Module:
         self.attrs = attrs if attrs is not None else {}
         self.file = file
         self.modules = modules
+        for func in funcs:
+            if func.unit is None:
+                func.unit = self
 
     def units(self) -> Iterator[Module]:
         """This module and those within it, each alone: with functions, without modules. What a module does not say of

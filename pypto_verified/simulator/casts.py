@@ -1,7 +1,7 @@
 """Conversions between element types by integer arithmetic on their bits. Source: PTO-ISA TCvt.hpp.
 
-Floats: f32, f16, bf16 (a sign, an exponent field, a fraction). Rounding modes: RINT (ties to even), ROUND (ties away),
-FLOOR, CEIL, TRUNC, ODD (inexact results get an odd last bit).
+Floats: f32, f16, bf16, f8 (a sign, an exponent field, a fraction). Rounding modes: RINT (ties to even), ROUND (ties
+away), FLOOR, CEIL, TRUNC, ODD (inexact results get an odd last bit).
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ MODES = ("RINT", "ROUND", "FLOOR", "CEIL", "TRUNC", "ODD")
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """Widths of the exponent and fraction fields."""
+    """Widths of the exponent and fraction fields. Not `infinite`: the greatest magnitude is the one NaN."""
 
     exponent: int
     fraction: int
+    infinite: bool = True
 
     @property
     def bias(self) -> int:
@@ -32,14 +33,22 @@ class _Format:
 
     @property
     def infinity(self) -> int:
-        """The magnitude bits of infinity."""
-        return ((1 << self.exponent) - 1) << self.fraction
+        """The magnitude bits that follow the largest finite number: infinity, or NaN where there is none."""
+        top = 1 << self.exponent + self.fraction
+        return top - (1 << self.fraction) if self.infinite else top - 1
+
+    @property
+    def nan(self) -> int:
+        """The least magnitude bits of a NaN."""
+        return self.infinity + self.infinite
 
 
 _FORMATS: dict[np.dtype[Any], _Format] = {
     np.dtype(np.float32): _Format(8, 23),
     np.dtype(np.float16): _Format(5, 10),
     np.dtype(ml_dtypes.bfloat16): _Format(8, 7),
+    np.dtype(ml_dtypes.float8_e5m2): _Format(5, 2),
+    np.dtype(ml_dtypes.float8_e4m3fn): _Format(4, 3, infinite=False),
 }
 
 
@@ -79,6 +88,8 @@ _ROUND_F64: dict[str, Callable[[Array], Array]] = {
 def _direct(a: Array, kind: np.dtype[Any], mode: str, saturate: bool) -> Array | None:
     """The host's own conversion where it is the same function (tests compare the two); None elsewhere."""
     source, target = _FORMATS.get(a.dtype), _FORMATS.get(kind)
+    if (source is not None and a.dtype.itemsize == 1) or (target is not None and kind.itemsize == 1):
+        return None
     if source is not None and target is not None and a.dtype != kind:
         if kind == np.float32:
             return a.astype(kind)
@@ -169,7 +180,7 @@ def _refit(
     encoded = _encode(np.where(special, np.uint64(0), significand), exponent, negative, target, mode)
     if saturate:
         encoded = np.minimum(encoded, target.infinity - 1)
-    nan = magnitude > source.infinity
+    nan = magnitude >= source.nan
     encoded = np.where(special, target.infinity, encoded)
     encoded = np.where(nan, target.infinity | (1 << (target.fraction - 1)), encoded)
     return _assemble(encoded, negative, kind)
@@ -193,7 +204,7 @@ def _to_integer(a: Array, form: _Format, kind: np.dtype[Any], mode: str, saturat
     huge = (exponent > limit) | (magnitude == form.infinity)
     value = np.where(huge, np.iinfo(np.int64).max, value)
     value = np.where(negative, np.where(huge, np.iinfo(np.int64).min, -value), value)
-    value = np.where(magnitude > form.infinity, 0, value)
+    value = np.where(magnitude >= form.nan, 0, value)
     if not saturate and kind.itemsize < 4:
         value = np.clip(value, np.iinfo(np.int32).min, np.iinfo(np.int32).max)
         return value.astype(kind)

@@ -10,7 +10,7 @@ from pypto_verified.simulator.errors import DivisionError, Place, UnmodelledErro
 from pypto_verified.simulator.memory import View
 from pypto_verified.simulator.registry import Site
 from pypto_verified.simulator.tile import Tile
-from pypto_verified.simulator.values import Array
+from pypto_verified.simulator.values import Array, is_float
 
 Kernel = Callable[..., Array]
 """Arrays of one shape (or broadcast to it) in, one array out."""
@@ -63,6 +63,8 @@ def lanes(site: Site, dst: Tile, sources: Sequence[Tile], kernel: Kernel, *extra
         kernel(*plan.inputs, *extra, out=plan.array)
         return
     kind = dst.kind
+    if kind.itemsize == 1 and is_float(kind):
+        raise UnmodelledError(f"arithmetic on {dst.type.dtype.pto}", Place(dst.name))
     stepwise = False
     for source in sources:
         if source.kind is not kind and source.kind != kind:

@@ -102,6 +102,12 @@ class ShapeError(SimError):
     kind = "shape"
 
 
+class TrapError(SimError):
+    """The program came to a `pto.trap`."""
+
+    kind = "trap"
+
+
 class StepLimitError(SimError):
     """More ops were executed than the caller allows."""
 

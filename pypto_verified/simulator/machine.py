@@ -17,6 +17,10 @@ Trace: TypeAlias = Callable[[Op, list[Access]], None]
 """Called after each op that touched memory, with the bytes it touched."""
 
 
+SCALE_SHARE = 16
+"""Bytes of L0A or L0B that share one byte of scales (PTOAS kMxScaleAddressShift)."""
+
+
 class Machine:
     """The core that a program runs on, reused from run to run.
 
@@ -26,7 +30,7 @@ class Machine:
     faults that did not stop the run; `block` and `lane` are (index, count) of the launch. `declared`: an imaginary
     machine that addresses every operand as its type says and converts what it moves; a program that is right gives the
     same results on both. `lone`: the partner core of a pipe is absent, and what it would send is arbitrary; `pipes` are
-    the ends that the program set up, by id.
+    the ends that the program set up, by id; `scales` the tables of microscaled operands, beside L0A and L0B.
     """
 
     def __init__(self, target: Target, extra: dict[Space, int], declared: bool = False, lone: bool = False) -> None:
@@ -37,6 +41,10 @@ class Machine:
         self.memories = {
             space: LocalMemory(space, target.capacity(space) + extra.get(space, 0))
             for space in (row.space for row in target.memories)
+        }
+        self.scales = {
+            space: LocalMemory(Space.SCALING, self.memories[space].size // SCALE_SHARE)
+            for space in (Space.LEFT, Space.RIGHT)
         }
         self.errors: list[SimError] = []
         self.block = (0, 1)
@@ -52,7 +60,7 @@ class Machine:
         """Forget everything: nothing is initialised, no errors."""
         self.errors, self.suspicions, self.visited = [], [], set()
         self.replaying = replaying
-        for memory in self.memories.values():
+        for memory in (*self.memories.values(), *self.scales.values()):
             memory.reset()
             memory.log = self.log if trace is not None else None
             memory.suspicions = self.suspicions if replaying else None

@@ -5,12 +5,16 @@ from __future__ import annotations
 from pypto_verified.simulator import (
     ops_axis,
     ops_cast,
+    ops_comm,
+    ops_counter,
     ops_cube,
     ops_elementwise,
     ops_index,
     ops_memory,
     ops_move,
+    ops_partial,
     ops_pipe,
+    ops_quant,
     ops_scalar,
     ops_select,
     ops_sort,
@@ -19,8 +23,8 @@ from pypto_verified.simulator import (
 from pypto_verified.simulator.registry import MEANINGS
 
 FAMILIES = (
-    ops_axis, ops_cast, ops_cube, ops_elementwise, ops_index, ops_memory, ops_move, ops_pipe, ops_scalar, ops_select,
-    ops_sort, ops_views,
+    ops_axis, ops_cast, ops_comm, ops_counter, ops_cube, ops_elementwise, ops_index, ops_memory, ops_move, ops_partial,
+    ops_pipe, ops_quant, ops_scalar, ops_select, ops_sort, ops_views,
 )
 
 __all__ = ["FAMILIES", "MEANINGS"]

@@ -38,6 +38,20 @@ def trunc_remainder(a: Array, b: Array) -> Array:
     return np.fmod(a, b)
 
 
+def power(base: Array, exponent: Array) -> Array:
+    """base ** exponent: floats rounded once from f64 (the function unit approximates); integers wrap, and a negative
+    exponent gives the integer part of the quotient."""
+    if is_float(base.dtype):
+        return np.power(base.astype(np.float64), exponent.astype(np.float64)).astype(base.dtype)
+    rest, square, result = np.maximum(exponent, 0).astype(np.uint64), base.copy(), np.ones_like(base)
+    while rest.any():
+        result = np.where(rest & np.uint64(1) == 1, result * square, result)
+        rest, square = rest >> np.uint64(1), square * square
+    odd = np.where((exponent & np.ones((), base.dtype)) == 1, base, np.ones_like(base))
+    inverse = np.where(np.abs(base) == 1, odd, np.zeros_like(base))
+    return np.where(exponent < 0, inverse, result)
+
+
 def _on_bits(kernel: Kernel) -> Kernel:
     """Apply a bitwise kernel to the storage of any element type."""
 
@@ -130,6 +144,10 @@ for _name, _kernel in BINARY.items():
         op(f"t{_name}s", "dst src0 scalar tmp" if _name == "mul" else "dst src scalar tmp")(_tile_scalar(_kernel))
 
 
+op("tpow", "dst base exp tmp")(_tile_tile(power))
+op("tpows", "dst src scalar tmp")(_tile_scalar(power))
+
+
 @op("tdivs", "dst src scalar divisor")
 def tdivs(site: Site, dst: Tile, src: Tile | None, value: Scalar, divisor: Tile | None) -> None:
     """src / scalar, or scalar / divisor: the text gives one tile, on either side."""
@@ -199,6 +217,12 @@ def tlrelu(site: Site, dst: Tile, src: Tile, slope: Scalar) -> None:
 op("tprelu", "dst src0 src1 tmp")(_tile_tile(_leaky))
 
 
+@op("taddrelu", "dst src0 src1")
+def taddrelu(site: Site, dst: Tile, src0: Tile, src1: Tile) -> None:
+    """The sum where it is positive, else 0."""
+    lanes(site, dst, (src0, src1), lambda a, b: greater(a + b, np.zeros((), a.dtype)))
+
+
 @op("taddc", "dst src0 src1 src2")
 def taddc(site: Site, dst: Tile, src0: Tile, src1: Tile, src2: Tile) -> None:
     """src0 + src1 + src2, rounded after each step."""
@@ -239,32 +263,3 @@ def texpands(site: Site, dst: Tile, value: Scalar) -> None:
     out = dst.writes(rows, cols)
     out.put(scalar(value, dst.kind))
     out.mark()
-
-
-def _partial(kernel: Kernel) -> Handler:
-    """Both where both sources are valid, one where only that is; where neither is, the device may write anything."""
-
-    def run(site: Site, dst: Tile, src0: Tile, src1: Tile) -> None:
-        rows, cols = dst.rows, dst.cols
-        sources = [source.reads(min(source.rows, rows), min(source.cols, cols)) for source in (src0, src1)]
-        result = np.empty((rows, cols), dst.kind)
-        bad = np.ones((rows, cols), np.bool_)
-        for view in sources:
-            n, m = view.shape
-            result[:n, :m] = view.get()
-            bad[:n, :m] = False
-        n, m = (min(a, b) for a, b in zip(sources[0].shape, sources[1].shape, strict=True))
-        result[:n, :m] = kernel(sources[0].get()[:n, :m], sources[1].get()[:n, :m])
-        for view in sources:
-            unset = view.bad()
-            if unset is not None:
-                bad[: view.shape[0], : view.shape[1]] |= unset
-        out = dst.writes(rows, cols)
-        out.put(result)
-        out.mark(bad if bad.any() else None)
-
-    return run
-
-
-for _name in ("add", "mul", "max", "min"):
-    op(f"tpart{_name}", "dst src0 src1")(_partial(BINARY[_name]))

@@ -13,13 +13,14 @@ from pypto_verified.simulator.errors import (
     GlobalBoundsError,
     LocalBoundsError,
     Place,
+    TrapError,
     UninitialisedError,
     UnmodelledError,
 )
 from pypto_verified.simulator.memory import Access
 from pypto_verified.simulator.ops_memory import report_uninitialised
 from pypto_verified.simulator.registry import Site, op
-from pypto_verified.simulator.tile import Pointer, Tile
+from pypto_verified.simulator.tile import Pointer, Tensor, Tile
 from pypto_verified.simulator.values import Array, Scalar, is_float, scalar
 
 
@@ -92,14 +93,27 @@ class LocalArray:
         return indices
 
 
-@op("declare_local_array", "")
+@op("declare_local_array declare_eventid_array", "")
 def declare_local_array(site: Site) -> LocalArray:
     """An array without contents, a new one each time that it is declared."""
     type_ = site.op.result.type
-    extents = type_.params[0].split("x")[:-1] if isinstance(type_, OpaqueType) and type_.params else []
+    extents = type_.params[0].split("x") if isinstance(type_, OpaqueType) and type_.params else []
+    extents = extents[:-1] if site.op.name == "pto.declare_local_array" else extents  # without the element type
     if not extents or not all(n.isdecimal() for n in extents):
         raise UnmodelledError(f"{site.op.name} of {type_}")
     return LocalArray(site.op.result.name, tuple(int(n) for n in extents), {})
+
+
+@op("eventid_array_get", "array index")
+def eventid_array_get(site: Site, array: LocalArray, index: int) -> Scalar:
+    """An event id that was set."""
+    return local_array_get(site, array, (index,))
+
+
+@op("eventid_array_set", "array index value")
+def eventid_array_set(site: Site, array: LocalArray, index: int, value: int) -> None:
+    """Set an event id."""
+    local_array_set(site, array, (index,), value)
 
 
 @op("local_array_get", "array indices*")
@@ -115,6 +129,24 @@ def local_array_get(site: Site, array: LocalArray, indices: tuple[int, ...]) -> 
 def local_array_set(site: Site, array: LocalArray, indices: tuple[int, ...], value: Scalar) -> None:
     """Set an element."""
     array.cells[array.checked(indices)] = value
+
+
+@op("print", "scalar")
+def print_scalar(site: Site, value: Scalar) -> None:
+    """Shown on the device's console; no memory changes."""
+
+
+@op("tprint", "src tmp")
+def tprint(site: Site, src: Tile | Tensor, tmp: Tile | Tensor | None) -> None:
+    """Shown on the device's console; the scratch is lost."""
+    if isinstance(tmp, Tile):
+        tmp.clobber()
+
+
+@op("trap", "")
+def trap(site: Site) -> None:
+    """The program stops itself."""
+    raise TrapError("the program ends itself")
 
 
 @op("tci", "dst start tmp")

@@ -126,6 +126,33 @@ def set_validshape(site: Site, source: Tile, rows: int, cols: int) -> None:
     source.cols = _extent(None, cols, source.type.cols, source.name)
 
 
+@op("get_validshape", "source")
+def get_validshape(site: Site, source: Tile) -> tuple[int, int]:
+    """The handle's valid extents."""
+    return source.rows, source.cols
+
+
+@op("declare_tile", "")
+def declare_tile(site: Site) -> None:
+    """A handle that has no bytes until `tassign` makes one of its type that has."""
+
+
+@op("tassign", "tile addr")
+def tassign(site: Site, tile: Tile | None, addr: int) -> Tile:
+    """A handle of the same type at another address, with the valid extents of the old one."""
+    valid = (None, None) if tile is None else (tile.rows, tile.cols)
+    return allocate(site, _tile_type(site.op), addr, valid, True)
+
+
+@op("castptr", "input")
+def castptr(site: Site, source: Pointer | int) -> Pointer:
+    """The same address as a pointer to other elements."""
+    type_ = site.op.result.type
+    if not isinstance(source, Pointer) or not isinstance(type_, PtrType):
+        raise UnmodelledError(f"castptr to {type_}")
+    return Pointer(source.buffer, source.offset, storage(type_.dtype))
+
+
 @op("tile_valid_rows", "src")
 def tile_valid_rows(site: Site, src: Tile) -> int:
     """The handle's valid rows."""
@@ -152,10 +179,7 @@ def make_tensor_view(site: Site, ptr: Pointer, shape: tuple[int, ...], strides: 
 
 def _tensor_layout(site: Site) -> TensorLayout:
     found = site.op.attrs.get("layout")
-    layout = TensorLayout(found.member) if isinstance(found, EnumAttr) else TensorLayout.ND
-    if layout in (TensorLayout.MX_A_ZZ, TensorLayout.MX_B_NN):
-        raise UnmodelledError(f"tensor layout {layout.value}")
-    return layout
+    return TensorLayout(found.member) if isinstance(found, EnumAttr) else TensorLayout.ND
 
 
 @op("partition_view", "source offsets* sizes*")

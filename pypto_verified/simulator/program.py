@@ -67,6 +67,7 @@ class Program:
         self.machine = Machine(target, self._storage[1], declared, lone)
         self.registers: Registers = [None]
         self._cells: dict[int, int] = {}
+        self._called: dict[str, Step | None] = {}
         self.arguments = [self._cell(a) for a in func.args]
         self.instructions = self._block(func.body) if func.body is not None else []
         self.steps = [i.apply for i in self.instructions]
@@ -93,12 +94,16 @@ class Program:
         if op.name == "arith.constant":
             self.registers[self._cell(op.result)] = op.attrs["value"]
             return None
-        if op.name in ("scf.yield", "scf.condition", "func.return") or op.name in ORDERING:
+        if op.name in ("scf.yield", "scf.condition", "func.return", "pto.yield") or op.name in ORDERING:
             return None
         if op.name in ("scf.for", "scf.if", "scf.while"):
             return {"scf.for": self._for, "scf.if": self._if, "scf.while": self._while}[op.name](op)
+        if op.name == "func.call":
+            return self._call(op)
         if op.name.startswith("pto.section."):
             return self._body(op.regions[0])
+        if op.name == "pto.fusion_region":
+            return self._fusion(op)
         if op.name.startswith(("arith.", "math.")) or op.name == "builtin.unrealized_conversion_cast":
             return self._pure(op)
         meaning = MEANINGS.get(op.name)
@@ -134,6 +139,7 @@ class Program:
             values = op.args.get(group.rstrip("*"), ())
             cells.append(self._cells_of(values) if group.endswith("*") else self._cell(values[0]) if values else 0)
         out = self._cell(op.results[0]) if op.results else 0
+        others = self._cells_of(op.results[1:])
         gather = gatherer(cells)
 
         scratch = self._scratch(op)
@@ -142,7 +148,10 @@ class Program:
         def step(env: Registers) -> None:
             try:
                 result = handler(site, *gather(env))
-                if out:
+                if others:
+                    for cell, part in zip((out, *others), result, strict=True):
+                        env[cell] = part
+                elif out:
                     env[out] = result
                 for tmp, dst in scratch:
                     if env[tmp].shares(env[dst]):
@@ -189,6 +198,40 @@ class Program:
                 raise StepLimitError("the step limit is reached", help="raise max_steps, or check the loop's bounds")
             for step in steps:
                 step(env)
+
+        return run
+
+    def _call(self, op: Op) -> Step:
+        """The callee is compiled once: it does not call itself, so its registers are free at each call."""
+        name = str(op.attrs["callee"]).lstrip("@")
+        callee = self.func.callee(name)
+        if callee is None or callee.body is None or (name in self._called and self._called[name] is None):
+            return unmodelled(op, f"{op.name} of {name}, which {'is not here' if callee is None else 'calls itself'}")
+        if name not in self._called:
+            self._called[name] = None
+            self._called[name] = self._body(callee.body)
+        body = self._called[name]
+        given, taken = self._cells_of(op.args.get("operands", ())), self._cells_of(callee.args)
+        returned, results = self._cells_of(terminator(callee.body, "func.return", "values")), self._cells_of(op.results)
+
+        def run(env: Registers) -> None:
+            for cell, value in zip(taken, [env[c] for c in given], strict=True):
+                env[cell] = value
+            if body is not None:
+                body(env)
+            for cell, value in zip(results, [env[c] for c in returned], strict=True):
+                env[cell] = value
+
+        return run
+
+    def _fusion(self, op: Op) -> Step:
+        body, results = self._body(op.regions[0]), self._cells_of(op.results)
+        escaping = self._cells_of(terminator(op.regions[0], "pto.yield", "values"))
+
+        def run(env: Registers) -> None:
+            body(env)
+            for cell, source in zip(results, escaping, strict=True):
+                env[cell] = env[source]
 
         return run
 
@@ -272,9 +315,9 @@ def terminator(block: Block, name: str, group: str) -> tuple[Value, ...]:
     return last.args.get(group, ()) if last is not None and last.name == name else ()
 
 
-def unmodelled(op: Op) -> Step:
+def unmodelled(op: Op, what: str = "") -> Step:
     def step(env: Registers) -> None:
-        error = UnmodelledError(op.name)
+        error = UnmodelledError(what or op.name)
         error.at(op)
         raise error
 
@@ -289,13 +332,26 @@ def walk(block: Block) -> Iterator[Op]:
             yield from walk(region)
 
 
+def _reached(func: Func) -> Iterator[Op]:
+    """All ops of a function and of those that it calls."""
+    names, waiting = {func.name}, [func]
+    while waiting:
+        current = waiting.pop()
+        for op in walk(current.body) if current.body is not None else ():
+            yield op
+            callee = func.callee(str(op.attrs["callee"]).lstrip("@")) if op.name == "func.call" else None
+            if callee is not None and callee.name not in names:
+                names.add(callee.name)
+                waiting.append(callee)
+
+
 def private_storage(
     func: Func, target: Target, private: frozenset[str] | None
 ) -> tuple[dict[int, int], dict[Space, int]]:
     """Addresses behind the planned ones for allocations without an address, or named in `private`; bytes needed."""
     addresses: dict[int, int] = {}
     needed: dict[Space, int] = {}
-    for op in walk(func.body) if func.body is not None else ():
+    for op in _reached(func):
         found = _allocated(op)
         if found is None or (found[2] and (private is None or op.result.name not in private)):
             continue

@@ -90,6 +90,12 @@ class Tile:
         """The destination window of an op."""
         return self._window(rows, cols, row, col, layout, within, True)
 
+    def rebind(self, memory: LocalMemory, addr: int) -> None:
+        """Name the bytes from `addr` of `memory` instead."""
+        size = self.bounds[1] - self.bounds[0]
+        self.end += addr - self.addr
+        self.memory, self.addr, self.bounds, self.main = memory, addr, (addr, addr + size), None
+
     def clobber(self) -> None:
         """The op uses the valid region as scratch: its bytes are unspecified afterwards."""
         self.writes(self.rows, self.cols).poison()
@@ -161,7 +167,8 @@ class Pointer:
 
 
 _ROW_AXES = {TensorLayout.ND: ((0, 1, 2, 3), (4,)), TensorLayout.DN: ((3,), (0, 1, 2, 4)),
-             TensorLayout.NZ: ((2, 3), (0, 1, 4))}
+             TensorLayout.NZ: ((2, 3), (0, 1, 4)), TensorLayout.MX_A_ZZ: ((1, 3), (0, 2, 4)),
+             TensorLayout.MX_B_NN: ((2, 4), (0, 1, 3))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,8 +289,9 @@ def _fit(sizes: list[int], axes: tuple[int, ...], count: int) -> None:
 
 
 def device_layout(type: TileBufType, left: tuple[BLayout, SLayout], itemsize: int) -> Layout:
-    """The physical layout of a tile type; `left` is what the target makes of a LEFT tile."""
-    blayout, slayout = left if type.loc is Space.LEFT else (type.blayout, type.slayout)
-    return layout_of(blayout, slayout, type.fractal, type.rows, type.cols, itemsize)
+    """The physical layout of a tile type; `left` is the target's for L0A: a LEFT tile has that order of boxes, whatever
+    its type says."""
+    blayout = left[0] if type.loc is Space.LEFT else type.blayout
+    return layout_of(blayout, type.slayout, type.fractal, type.rows, type.cols, itemsize)
 
 

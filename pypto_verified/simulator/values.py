@@ -21,7 +21,8 @@ _NUMPY: dict[str, npt.DTypeLike] = {
     "INT8": np.int8, "INT16": np.int16, "INT32": np.int32, "INT64": np.int64,
     "UINT8": np.uint8, "UINT16": np.uint16, "UINT32": np.uint32, "UINT64": np.uint64,
     "BOOL": np.uint8, "INDEX": np.int64,
-    "FP8E4M3FN": ml_dtypes.float8_e4m3fn, "FP8E5M2": ml_dtypes.float8_e5m2,
+    "FP8E4M3FN": ml_dtypes.float8_e4m3fn, "FP8E4M3": ml_dtypes.float8_e4m3fn, "FP8E5M2": ml_dtypes.float8_e5m2,
+    "FP8E8M0": ml_dtypes.float8_e8m0fnu,
 }
 _STORAGE: dict[str, np.dtype[Any]] = {name: np.dtype(kind) for name, kind in _NUMPY.items()}
 _INTEGERS: dict[tuple[str, int], np.dtype[Any]] = {

@@ -20,27 +20,32 @@ KINDS: dict[str, np.dtype[Any]] = {
     "FP32": np.dtype(np.float32), "FP16": np.dtype(np.float16), "BF16": np.dtype(ml_dtypes.bfloat16),
     "INT8": np.dtype("i1"), "INT16": np.dtype("i2"), "INT32": np.dtype("i4"), "INT64": np.dtype("i8"),
     "UINT8": np.dtype("u1"), "UINT16": np.dtype("u2"), "UINT32": np.dtype("u4"), "UINT64": np.dtype("u8"),
+    "FP8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn), "FP8E5M2": np.dtype(ml_dtypes.float8_e5m2),
+    "FP8E8M0": np.dtype(ml_dtypes.float8_e8m0fnu),
 }
 """Element type -> what stores it."""
 
 PTO: dict[str, str] = {
     "FP32": "f32", "FP16": "f16", "BF16": "bf16", "INT8": "i8", "INT16": "i16", "INT32": "i32", "INT64": "i64",
     "UINT8": "ui8", "UINT16": "ui16", "UINT32": "ui32", "UINT64": "ui64",
+    "FP8E4M3FN": "f8E4M3FN", "FP8E5M2": "f8E5M2", "FP8E8M0": "!pto.f8E8M0",
 }
 """Element type -> its `.pto` spelling."""
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A binary float: `digits` of significand (with the hidden one), exponents of normal numbers `low`..`high`."""
+    """A binary float: `digits` of significand (with the hidden one), exponents of normal numbers `low`..`high`.
+    `missing`: numbers at the upper end whose patterns mean something else."""
 
     digits: int
     low: int
     high: int
+    missing: int = 0
 
     @property
     def greatest(self) -> Fraction:
-        return (2 - Fraction(1, 2 ** (self.digits - 1))) * Fraction(2) ** self.high
+        return (2 - Fraction(1 + self.missing, 2 ** (self.digits - 1))) * Fraction(2) ** self.high
 
     @property
     def step(self) -> Fraction:
@@ -48,7 +53,8 @@ class Format:
         return Fraction(2) ** (self.low - self.digits + 1)
 
 
-FORMATS = {"FP32": Format(24, -126, 127), "FP16": Format(11, -14, 15), "BF16": Format(8, -126, 127)}
+FORMATS = {"FP32": Format(24, -126, 127), "FP16": Format(11, -14, 15), "BF16": Format(8, -126, 127),
+           "FP8E5M2": Format(3, -14, 15), "FP8E4M3FN": Format(4, -6, 8, missing=1)}
 
 
 def is_float(dtype: str) -> bool:

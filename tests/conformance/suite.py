@@ -8,6 +8,7 @@ from tests.conformance import (
     axes,
     casts,
     clobber,
+    counting,
     cube,
     fills,
     fixpipe,
@@ -16,11 +17,18 @@ from tests.conformance import (
     lanes,
     layouts,
     masks,
+    microscaled,
     moving,
+    pairing,
+    powers,
+    quantising,
 )
 from tests.conformance.case import Case
 
-FAMILIES = (lanes, functions, casts, masks, axes, fills, moving, layouts, cube, fixpipe, indexing, clobber)
+FAMILIES = (
+    lanes, functions, powers, casts, masks, axes, fills, moving, layouts, cube, microscaled, fixpipe, quantising,
+    indexing, pairing, counting, clobber,
+)
 
 
 def cases() -> Iterator[Case]:

@@ -45,7 +45,7 @@ def test_every_meaning_names_operands_of_its_row() -> None:
         # a kernel with every op's optional scratch: handlers of one family share a signature
         assert groups - {"tmp"} <= declared, name
         required = {o.name for o in TABLE[name].operands if not o.optional and not o.variadic}
-        assert required - {"acc_in"} <= groups, name
+        assert required - {"acc_in", "c_in"} <= groups, name
 
 
 def test_instructions_carry_their_phases() -> None:
@@ -193,10 +193,10 @@ def test_scalar_access_to_tiles_is_checked() -> None:
 def test_ops_without_a_meaning_are_named_and_only_when_they_run() -> None:
     k = Kernel()
     x = k.tile("x", "i32", 1, 8)
-    k.op("tpow", f"{x} {x}", x)
+    k.op("tquant.mx", x, f"{x} {x} {x} {x}", "{quant_type = #pto<quant_type MXFP8>}")
     error = the_error(k)
     assert isinstance(error, UnmodelledError)
-    assert error.op == "pto.tpow"
+    assert error.op == "pto.tquant.mx"
     assert confirm(k.func, "BOUND-UPPER", {}, A2A3).startswith("not run: ")
 
 
