@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pypto_verified.index import Cond, all_of, eq
 from pypto_verified.layouts import BLayout, SLayout, Space, TensorLayout
 from pypto_verified.pto.types import TileBufType
 from verifiers.access import TileUse
@@ -22,7 +23,7 @@ from verifiers.op_sites import (
     transfer_sites,
     unless_refused,
 )
-from verifiers.rule import SAFETY, Rule
+from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, OpSite, TileSite, op_sites, op_text
 
 _LAYOUTS = frozenset({"LAYOUT", "LEFT", "RIGHT", "ACC", "SPACE", "PAIR", "SOURCE", "RESULT", "SHAPE"})
@@ -166,4 +167,31 @@ LAYOUT_COPY: Rule[OpSite] = Rule(
     mutant=lambda s: _ends(s)[0].type.boxed or not _ends(s)[1].type.boxed,
 )
 
-RULES = (LAYOUT_LOAD, LAYOUT_STORE, LAYOUT_VECTOR, LAYOUT_COPY)
+def _into_boxes(context: Context) -> Iterator[TransferSite]:
+    """Loads on a2a3 that turn rows or columns into fractals. A view of less than five axes is never NZ."""
+    for s in transfer_sites("pto.tload")(context) if context.target.name == "a2a3" else ():
+        lines = s.window.view.layout in _BOXED or (s.window.view.layout is None and len(s.window.sizes) < 5)
+        if lines and s.tile.type.loc is Space.MAT and s.tile.type.boxed:
+            yield s
+
+
+def _flat(s: TransferSite, outer: int) -> Cond:
+    """The window has one element along all axes before the last `outer`."""
+    return all_of(eq(size, 1) for size in s.window.sizes[:-outer])
+
+
+LAYOUT_OUTER: Rule[TransferSite] = Rule(
+    id="LAYOUT-OUTER", kind=SAFETY, observable=False, requires=("CG-05", "VF-01"),
+    source="PTO-ISA tload_common.hpp (a2a3), static asserts; PTOAS#453",
+    claim="a load on a2a3 that makes fractals takes a window of two dimensions: there is one of everything outside",
+    unseen="the C++ of such a text does not compile (static asserts)",
+    sites=_into_boxes, applies=always,
+    goal=lambda s: _flat(s, 2),
+    explain=lambda s, w: (
+        f"tload makes fractals in {s.tile.name} from a window of {' x '.join(str(w(n)) for n in s.window.sizes)} "
+        f"elements of {s.window.view.name}: all but the last two extents have to be 1"),
+    help=lambda s: "give the view its unit extents first, so that rows and columns are its last two axes",
+    mutant=lambda s: _flat(s, 3),
+)
+
+RULES = (LAYOUT_LOAD, LAYOUT_STORE, LAYOUT_VECTOR, LAYOUT_COPY, LAYOUT_OUTER)

@@ -107,6 +107,18 @@ def _loaded(blayout: str) -> str:
         view("a", "p", "c32"), alloc("t", one), window("w", "a", "%c0, %c0", "%c32, %c64"), load("w", "t", one))
 
 
+def _heads(shape: str, sizes: str) -> str:
+    """32 x 64 elements of a tensor of three axes, loaded into fractals."""
+    boxed = tile(32, 64, "f32", "mat", "col_major", "row_major")
+    return kernel(
+        "\n".join((
+            f"%v = pto.make_tensor_view %p, shape = [{shape}], strides = [%c64, %c64, %c1] : "
+            "!pto.tensor_view<?x?x?xf32>",
+            f"%w = pto.partition_view %v, offsets = [%c0, %c0, %c0], sizes = [{sizes}] : "
+            "!pto.tensor_view<?x?x?xf32> -> !pto.partition_tensor_view<?x?x?xf32>",
+            alloc("t", boxed), load("w", "t", boxed, "?x?x?"))), kind="cube")
+
+
 def _stored(blayout: str) -> str:
     one = tile(blayout=blayout)
     return _lines(
@@ -204,6 +216,7 @@ PAIRS: dict[str, Pair] = {
     "DTYPE-CAST": Pair(_cast("f16"), _cast("ui16")),
     "DTYPE-COMPARE": Pair(_compared("ne"), _compared("lt")),
     "LAYOUT-LOAD": Pair(_loaded("row_major"), _loaded("col_major")),
+    "LAYOUT-OUTER": Pair(_heads("%c1, %c32, %c64", "%c1, %c32, %c64"), _heads("%c32, %c1, %c64", "%c32, %c1, %c64")),
     "LAYOUT-STORE": Pair(_stored("row_major"), _stored("col_major")),
     "LAYOUT-VECTOR": Pair(_largest("none_box"), _largest("row_major")),
     "INIT-PATH": Pair(_filled_in_loop("c4"), _filled_in_loop("M")),
