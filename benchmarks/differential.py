@@ -13,7 +13,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -50,7 +50,8 @@ def run_file(path: Path, chip: str, runs: int, seed: int) -> list[Row]:
     except Exception as error:
         return [Row(path.name, LOAD, _reason(error))]
     functions = [f for program in loaded.programs for f in program.functions]
-    return [_run(f, chip, runs, seed) for f in functions if f.kind is FunctionKind.INCORE]
+    rows = [_run(f, chip, runs, seed) for f in functions if f.kind is FunctionKind.INCORE]
+    return [replace(row, name=f"{path.stem}.{row.name}") for row in rows]
 
 
 def _run(function: Function, chip: str, runs: int, seed: int) -> Row:
@@ -86,7 +87,7 @@ def show(rows: list[Row], seconds: float, top: int) -> None:
         print(f"  tolerance in {n:3} functions for {op}: {UNSPECIFIED[op]}")
     for row in rows:
         if row.outcome == DIFFER:
-            print(f"DIFFER {row.detail}")
+            print(f"DIFFER {row.name}: {row.detail}")
     print("reasons for the rest:")
     reasons = Counter(f"{r.outcome}: {r.detail}" for r in rows if r.outcome not in (AGREE, DIFFER))
     for reason, n in reasons.most_common(top):

@@ -9,7 +9,7 @@ import numpy as np
 from pypto_verified.dtypes import UINT8
 from pypto_verified.interpreter.elementwise import same_shape, scalar_as
 from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning
-from pypto_verified.interpreter.numbers import Bools, Carrier
+from pypto_verified.interpreter.numbers import Bools, Carrier, from_carrier
 from pypto_verified.interpreter.values import Tile, carrier_zeros, fresh
 
 COMPARE: tuple[Callable[[Carrier, Carrier], Bools], ...] = (
@@ -48,8 +48,9 @@ def _compare_scalar(site: Site) -> Value:
 def _bits_of(mask: Tile, shape: tuple[int, ...]) -> tuple[Bools, Bools]:
     if mask.bits is not None and mask.bit_poison is not None and mask.bits.shape == shape:
         return mask.bits, mask.bit_poison
-    bits = np.unpackbits(mask.data.astype(np.uint8), axis=1, bitorder="little")[:, : shape[1]].astype(np.bool_)
-    poison = np.repeat(mask.poison, 8, axis=1)[:, : shape[1]]
+    stored = np.ascontiguousarray(from_carrier(mask.data, mask.dtype)).view(np.uint8)
+    bits = np.unpackbits(stored, axis=1, bitorder="little")[:, : shape[1]].astype(np.bool_)
+    poison = np.repeat(mask.poison, mask.dtype.bits, axis=1)[:, : shape[1]]
     if bits.shape != shape:
         raise Fault(f"a mask of {bits.shape} bits can't select among {shape} elements")
     return bits, poison

@@ -19,6 +19,8 @@ MODES: dict[str, Callable[[float, float], bool]] = {
     "eq": lambda a, b: a == b, "ne": lambda a, b: a != b, "lt": lambda a, b: a < b, "le": lambda a, b: a <= b,
     "gt": lambda a, b: a > b, "ge": lambda a, b: a >= b,
 }
+CARRIERS = ("INT8", "INT16", "UINT16", "INT32", "UINT32")
+"""Types whose elements hold mask bytes, the first byte in the lowest bits."""
 _COMPARED = {**REGIONS, "whole-bytes": (3, 24)}
 MASK = (SHAPE[0], 32)
 """One block of bytes a row, of which the first four stand for the 32 columns."""
@@ -117,6 +119,8 @@ def select_cases() -> Iterator[Case]:
                                for rows in zip(chosen, a, b, strict=True)], dtype=KINDS[dtype])
             for region, valid in REGIONS.items():
                 yield _selection(op, dtype, region, valid, mask, a, b, values)
+            for carrier in CARRIERS if dtype in ("FP32", "INT16") else ():
+                yield _selection(op, dtype, f"full-{carrier}", SHAPE, mask.view(KINDS[carrier]), a, b, values)
 
 
 _SELECTED_IN_IR = {"tsel": set(KINDS) - {"UINT64"},
@@ -130,8 +134,11 @@ def _selection(
     after = before.copy()
     after[: valid[0], : valid[1]] = values[: valid[0], : valid[1]]
 
+    carrier = next(d for d, kind in KINDS.items() if kind == mask.dtype)
+    pitch = (MASK[0], mask.shape[1])
+
     def write_pto(k: PtoKernel) -> None:
-        m = k.tile("m", "UINT8", MASK)
+        m = k.tile("m", carrier, pitch)
         k.load("mask", m)
         x, y = (k.tile(n, dtype, SHAPE, valid) for n in ("x", "y"))
         for tensor, tile in (("a", x), ("b", y)):
@@ -145,7 +152,7 @@ def _selection(
         k.store("z_all", "whole")
 
     def write_ir(k: IrKernel) -> None:
-        m, x = k.load("mask", MASK), k.load("a", SHAPE, valid)
+        m, x = k.load("mask", pitch), k.load("a", SHAPE, valid)
         tmp = k.create((1, 32), "UINT8")
         if op == "tsel":
             made = k.call("sel", m, x, k.load("b", SHAPE, valid), tmp)
