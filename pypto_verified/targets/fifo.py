@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from pypto_verified.index import Expr, IntLike, maximum
 from pypto_verified.index.cond import CondLike
+from pypto_verified.layouts import Space
 
 
 def period(slots: int) -> int:
@@ -80,3 +81,11 @@ class Ledger:
 
 
 LEDGERS = {"a2a3": Ledger("a2a3", primed=False), "a5": Ledger("a5", primed=True)}
+
+_RELEASES = {("a5", Space.VEC): "V", ("a5", Space.MAT): "MTE1"}
+
+
+def release_pipe(target: str, space: Space) -> str:
+    """The pipe on which a consumer gives an on-chip slot back: its free waits for that pipe's earlier ops and for no
+    other's. '' where the pop has copied the slot already and a free does nothing. Source: PTO-ISA npu/a5 TFree.hpp."""
+    return _RELEASES.get((target, space), "")
