@@ -77,9 +77,9 @@ def replay(
     `trace` sees what each op touched; with `peer` the peer core writes into reserved rings after each instead.
     """
     shapes = shape_operands(func)
-    scalars = {a.name: _scalar(a, witness, a in shapes) for a in func.args if isinstance(a.type, ScalarType)}
+    scalars = {a.name: scalar_of(a, witness, a in shapes) for a in func.args if isinstance(a.type, ScalarType)}
     try:
-        inputs = _inputs(func, scalars, seed, integers)
+        inputs = inputs_of(func, scalars, seed, integers)
     except SimError as error:
         return Outcome({}, [error], stopped=True)
     program = compile(func, target, private, declared, lone=True)
@@ -199,13 +199,13 @@ def shape_operands(func: Func) -> set[Value]:
     return found
 
 
-def _scalar(argument: Value, witness: Mapping[str, int], is_extent: bool) -> Scalar:
+def scalar_of(argument: Value, witness: Mapping[str, int], is_extent: bool) -> Scalar:
     value = witness.get(argument.name, DEFAULT_EXTENT if is_extent else 1)
     floating = isinstance(argument.type, ScalarType) and argument.type.dtype.is_float
     return float(value) if floating else value
 
 
-def _inputs(
+def inputs_of(
     func: Func, scalars: Mapping[str, Scalar], seed: int, integers: tuple[int, int]
 ) -> dict[str, Array]:
     """Random contents: floats around 0, integers of the range `integers`."""
