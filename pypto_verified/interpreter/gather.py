@@ -56,18 +56,16 @@ def _gather_blocks(site: Site) -> Value:
     """Each byte offset names a block of 32 bytes of the source's elements in row-major order."""
     source, offsets = site.tile(0), site.tile(1)
     dtype = site.dtype_attr("output_dtype", source.dtype)
-    if dtype.bytes != source.dtype.bytes:
-        raise Fault("gathers elements of another width than the source's")
+    stored = np.ascontiguousarray(from_carrier(source.data, source.dtype)).view(np.uint8).reshape(-1)
+    unset = np.repeat(source.poison.reshape(-1), source.dtype.bytes)
     per_block = _BLOCK_BYTES // dtype.bytes
-    starts = _flat_indices(offsets, source.data.size * dtype.bytes - _BLOCK_BYTES + 1)
-    if (starts % dtype.bytes).any():
-        raise Fault("a byte offset that starts inside an element", _first(starts % dtype.bytes != 0))
-    flat = (starts // dtype.bytes)[..., None] + np.arange(per_block)
+    starts = _flat_indices(offsets, stored.size - _BLOCK_BYTES + 1)
+    flat = starts[..., None] + np.arange(_BLOCK_BYTES)
     rows, columns = offsets.shape
     out = undefined((rows, columns * per_block), dtype, (offsets.valid[0], offsets.valid[1] * per_block))
-    shape = out.valid
-    out.data[out.window()] = reinterpreted(source.data.reshape(-1)[flat].reshape(shape), source.dtype, dtype)
-    out.poison[out.window()] = source.poison.reshape(-1)[flat].reshape(shape)
+    elements = (*out.valid, dtype.bytes)
+    out.data[out.window()] = to_carrier(stored[flat].reshape(elements).view(storage(dtype))[..., 0], dtype)
+    out.poison[out.window()] = unset[flat].reshape(elements).any(axis=-1)
     return out
 
 

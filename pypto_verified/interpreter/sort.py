@@ -58,25 +58,45 @@ def _merge_runs(site: Site) -> Value:
     if source.poison[source.window()].any():
         raise Fault("merges elements that have no defined value")
     pairs = source.data[0, :columns].reshape(-1, width)
-    merged = np.concatenate([_merged(pairs[i : i + 4 * length // width], length // width)
+    merged = np.concatenate([_merged(pairs[i : i + 4 * length // width], [length // width] * 4)
                              for i in range(0, len(pairs), 4 * length // width)])
     out = undefined(source.shape, source.dtype, source.valid)
     out.data[0, :columns], out.poison[0, :columns] = merged.reshape(-1), False
     return out
 
 
-def _merged(pairs: Carrier, run: int) -> Floats:
-    heads: Ints = np.arange(0, len(pairs), run)
-    ends = heads + run
+@meaning("tile.mrgsort_format2")
+def _merge_lists(site: Site) -> Value:
+    """Two to four rows of pairs become one; with `exhausted` it ends, without a value for the rest, when one is used
+    up."""
+    lists = [site.tile(i) for i in (0, 1, 3, 4) if site.has(i)]
+    dtype, room = lists[0].dtype, site.tile(2).shape
+    width = _PAIR_BYTES // dtype.bytes
+    if any(t.valid[0] != 1 for t in lists):
+        raise Fault("merges a list that is no row")
+    if any(t.poison[t.window()].any() for t in lists):
+        raise Fault("merges elements that have no defined value")
+    lengths = [t.valid[1] // width for t in lists]
+    pairs = np.concatenate([t.data[0, : t.valid[1]].reshape(-1, width) for t in lists])
+    merged = _merged(pairs, lengths, bool(site.attr("exhausted")))
+    out = undefined(room, dtype)
+    out.data[0, : merged.size], out.poison[0, : merged.size] = merged.reshape(-1), False
+    return out
+
+
+def _merged(pairs: Carrier, lengths: list[int], exhausted: bool = False) -> Floats:
+    """The runs of these lengths, one behind the other in `pairs`, as one; `exhausted`: until one is used up."""
+    ends: Ints = np.cumsum(lengths)
+    heads = ends - lengths
     chosen: list[Carrier] = []
-    for start in heads:
-        if (np.diff(pairs[start : start + run, 0]) > 0).any():
+    for start, end in zip(heads, ends, strict=True):
+        if (np.diff(pairs[start:end, 0]) > 0).any():
             raise Fault("merges a run that is not sorted")
-    while len(chosen) < len(pairs):
+    while len(chosen) < len(pairs) and not (exhausted and (heads == ends).any()):
         open_runs = [k for k in range(len(heads)) if heads[k] < ends[k]]
         best = max(open_runs, key=lambda k: (pairs[heads[k], 0], -k))
         chosen.append(pairs[heads[best]])
         heads[best] += 1
-    return np.asarray(chosen, dtype=np.float64)
+    return np.asarray(chosen, dtype=np.float64).reshape(len(chosen), pairs.shape[1])
 
 

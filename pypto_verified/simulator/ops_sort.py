@@ -45,14 +45,17 @@ def tsort32(site: Site, dst: Tile, src: Tile, idx: Tile, tmp: Tile | None) -> No
 @op("tmrgsort", "srcs* blockLen tmp dsts* excuted")
 def tmrgsort(
     site: Site, srcs: tuple[Tile, ...], block: Scalar | None, tmp: Tile | None, dsts: tuple[Tile, ...],
-    counts: Tile | None,
+    counts: object,
 ) -> None:
-    """Merge each four sorted runs of `blockLen` elements into one."""
-    if block is None or len(srcs) != 1 or len(dsts) != 1 or counts is not None:
-        raise UnmodelledError("merging separate lists", Place(dsts[0].name))
-    src, dst, length = srcs[0], dsts[0], int(block)
+    """Merge each four sorted runs of `blockLen` elements into one, or two to four lists into one."""
     if tmp is not None:
         tmp.clobber()
+    if block is None:
+        _merge_lists(srcs, dsts[0], site.op.attrs.get("exhausted") is True)
+        return
+    if len(srcs) != 1 or len(dsts) != 1:
+        raise UnmodelledError("merging runs of several tiles", Place(dsts[0].name))
+    src, dst, length = srcs[0], dsts[0], int(block)
     if src.rows != 1 or length <= 0 or src.cols % (4 * length):
         raise ShapeError(f"{src.rows} x {src.cols} is not a row of four-run groups of {length}", Place(src.name))
     source = src.reads(1, src.cols)
@@ -68,3 +71,28 @@ def tmrgsort(
     order = _descending(keys, np.broadcast_to(np.arange(keys.shape[1]), keys.shape))
     out.put(np.take_along_axis(pairs, order[:, :, None], axis=1).reshape(1, -1))
     out.mark()
+
+
+def _merge_lists(lists: tuple[Tile, ...], dst: Tile, exhausted: bool) -> None:
+    """One row of pairs, of equal values the earlier list's first. `exhausted`: the unit stops when a list is used up,
+    and what follows is unspecified."""
+    if any(t.rows != 1 or t.kind != dst.kind for t in lists):
+        raise ShapeError("lists to merge are rows of one type", Place(dst.name))
+    views = [t.reads(1, t.cols) for t in lists]
+    width = _PAIR_BYTES // dst.kind.itemsize
+    out = dst.writes(1, sum(t.cols for t in lists))
+    if any(v.bad() is not None for v in views):
+        out.poison()
+        return
+    pairs = [v.get().reshape(-1, width) for v in views]
+    for tile, found in zip(lists, pairs, strict=True):
+        if (np.diff(found[:, 0].astype(np.float64)) > 0).any():
+            raise UnmodelledError("merging a list that is not sorted", Place(tile.name))
+    merged, origin = np.concatenate(pairs), np.repeat(np.arange(len(pairs)), [len(p) for p in pairs])
+    order = _descending(merged[None, :, 0], np.arange(len(merged))[None, :])[0]
+    out.put(merged[order].reshape(1, -1))
+    if exhausted and len(order):
+        last = [int(np.flatnonzero(origin[order] == i)[-1]) if len(p) else -1 for i, p in enumerate(pairs)]
+        out.mark(np.repeat(np.arange(len(order)) > min(last), width)[None, :])
+    else:
+        out.mark()

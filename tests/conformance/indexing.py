@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.conformance.arithmetic import KINDS, Array, bits, samples, small
 from tests.conformance.case import SHAPE, Case, Region
-from tests.conformance.ir_kernel import IrKernel
+from tests.conformance.ir_kernel import IrKernel, dtype_of
 from tests.conformance.lanes import kinds, on
 from tests.conformance.pto_kernel import PtoKernel
 
@@ -134,26 +134,26 @@ def scatter_cases() -> Iterator[Case]:
 
 
 def block_gather_cases() -> Iterator[Case]:
-    """TGATHERB: 32-byte blocks by byte offset."""
-    for dtype in ("FP16", "FP32", "INT8"):
-        a = samples(dtype, (8, 32), 128)
+    """TGATHERB: 32-byte blocks by byte offset, as elements of the source's type or of another one."""
+    for source, dtype in (("FP16", "FP16"), ("FP32", "FP32"), ("INT8", "INT8"), ("UINT8", "INT32"), ("INT32", "INT16")):
+        a = samples(source, (8, 32), 128)
         width = 256 // bits(dtype)
         offsets = (np.random.default_rng(129).integers(0, 8, (2, 8)) * 32).astype(np.uint32)
         raw = a.tobytes()
         rows = [b"".join(raw[o : o + 32] for o in row) for row in offsets.tolist()]
         values = np.frombuffer(b"".join(rows), KINDS[dtype]).reshape(2, 8 * width)
 
-        def write_pto(k: PtoKernel, dtype: str = dtype, width: int = width) -> None:
-            x, y, z = k.tile("x", dtype, (8, 32)), k.tile("y", "UINT32", (2, 8)), k.tile("z", dtype, (2, 8 * width))
+        def write_pto(k: PtoKernel, source: str = source, dtype: str = dtype, width: int = width) -> None:
+            x, y, z = k.tile("x", source, (8, 32)), k.tile("y", "UINT32", (2, 8)), k.tile("z", dtype, (2, 8 * width))
             k.load("a", x)
             k.load("o", y)
             k.op("tgatherb", "x y", z)
             k.store(z, "out")
 
-        def write_ir(k: IrKernel) -> None:
-            k.store(k.call("gatherb", k.load("a", (8, 32)), k.load("o", (2, 8))), "out")
+        def write_ir(k: IrKernel, dtype: str = dtype) -> None:
+            k.store(k.call("gatherb", k.load("a", (8, 32)), k.load("o", (2, 8)), output_dtype=dtype_of(dtype)), "out")
 
-        yield Case(f"tgatherb-{dtype}", "tgatherb", "32 bytes of a's own bytes from each offset, concatenated",
+        yield Case(f"tgatherb-{source}-{dtype}", "tgatherb", "32 bytes of a's own bytes from each offset, concatenated",
                    {"a": a, "o": offsets, "out": np.zeros_like(values)}, {"out": values}, write_ir, write_pto)
 
 

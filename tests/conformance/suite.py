@@ -17,6 +17,7 @@ from tests.conformance import (
     lanes,
     layouts,
     masks,
+    merging,
     microscaled,
     moving,
     pairing,
@@ -27,7 +28,7 @@ from tests.conformance.case import Case
 
 FAMILIES = (
     lanes, functions, powers, casts, masks, axes, fills, moving, layouts, cube, microscaled, fixpipe, quantising,
-    indexing, pairing, counting, clobber,
+    indexing, merging, pairing, counting, clobber,
 )
 
 
