@@ -1,0 +1,75 @@
+"""Vector clocks of the pipes of all cores of a run.
+
+A clock has one entry a pipe of a core: how many of its ops are known to be complete. Ops of one pipe start in order;
+that one is complete is known to a later op of the same pipe only where the pipe is in order, or after a barrier.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+Clock: TypeAlias = list[int]
+
+
+def join(a: Clock, b: Clock) -> Clock:
+    """What is known by either."""
+    return list(map(max, a, b))
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """What a signal carries: `done`, ops that are complete; `seen`, those whose writes to global memory are
+    published."""
+
+    done: Clock
+    seen: Clock
+
+
+class Timeline:
+    """One pipe of one core: entry `index` of the clocks.
+
+    `known`: complete before the pipe's next op starts; `done`: complete when all its ops so far are; `seen`: published
+    writes that it knows of; `count`: its ops so far.
+    """
+
+    __slots__ = ("count", "done", "fresh", "in_order", "index", "known", "learned", "seen")
+
+    def __init__(self, index: int, size: int, in_order: bool) -> None:
+        self.index = index
+        self.in_order = in_order
+        self.count = 0
+        self.known: Clock = [0] * size
+        self.done: Clock = [0] * size
+        self.seen: Clock = [0] * size
+        self.learned: Token | None = None
+        self.fresh = False
+
+    def learn(self, token: Token) -> None:
+        """What `token` tells is known from here on."""
+        self.known = join(self.known, token.done)
+        self.seen = join(self.seen, token.seen)
+        self.fresh = True
+
+    def step(self) -> int:
+        """Start the next op; its number."""
+        self.count += 1
+        if self.fresh:
+            self.done = join(self.done, self.known)
+            self.fresh = False
+        self.done[self.index] = self.count
+        return self.count
+
+    def settle(self) -> None:
+        """After an op: on a pipe that is in order the next one follows its completion."""
+        if self.in_order:
+            self.known[self.index] = self.count
+
+    def drain(self) -> None:
+        """A barrier of this pipe: the next op starts when all before it are complete."""
+        self.known = join(self.known, self.done)
+
+    def token(self) -> Token:
+        """What a signal tells that is given when all ops so far are complete."""
+        done = join(self.done, self.known) if self.fresh else list(self.done)
+        return Token(done, list(self.seen))

@@ -1,0 +1,360 @@
+"""Signals between cores: counted flags (FFTS on a2a3, intra-block on a5) and barriers of all cores.
+
+An FFTS set is passed on when every core of its group has given one: mode 0 all cores of the kind, 1 the vector cores of
+a cluster, 2 a cube and its vector cores (a cube's set reaches both, a cube's wait needs both). An intra-block flag goes
+from one core to one: ids from 16 on are the second lane's, on the cube's side. Source: PTO-ISA TSync.hpp, SyncAll.hpp.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from pypto_verified.pto.module import EnumAttr, Op
+from pypto_verified.simulator.errors import UnmodelledError
+from pypto_verified.simulator.schedule.clocks import Timeline, Token, join
+from pypto_verified.simulator.schedule.code import Issue
+from pypto_verified.simulator.schedule.core import SCALAR, Core
+from pypto_verified.simulator.schedule.faults import PipeError
+from pypto_verified.simulator.schedule.flags import member, number
+from pypto_verified.simulator.schedule.queue import Item, Want
+from pypto_verified.simulator.schedule.world import World
+from pypto_verified.targets.pipes import cross_flag
+
+_LANE_IDS = 16
+_BLOCK, _LANES, _ALL = 2, 1, 0
+_INTRA = frozenset({"pto.set_intra_block", "pto.wait_intra_block"})
+_MODES = {"pto.set_cross_block": _ALL}
+SETS = frozenset({"pto.sync.set", "pto.set_cross_block", "pto.set_intra_block"})
+
+
+@dataclass(slots=True)
+class Counter:
+    """A core's counter of one id: signals given and not taken."""
+
+    tokens: deque[Token] = field(default_factory=deque)
+
+
+@dataclass(slots=True)
+class Group:
+    """Sets of one id that are passed on together, by the core that gave them."""
+
+    given: dict[int, deque[Token]] = field(default_factory=dict)
+
+
+def counter(world: World, core: int, id: int) -> Counter:
+    """The counter of `id` at a core."""
+    found = world.signals.setdefault(("counter", core, id), Counter())
+    assert isinstance(found, Counter)
+    return found
+
+
+def published(lane: Timeline) -> Token:
+    """What a signal to another core tells: bulk writes of the pipe that gives it are there to be read."""
+    token = lane.token()
+    token.seen[lane.index] = token.done[lane.index]
+    return token
+
+
+def cluster(core: Core, kind: str) -> list[Core]:
+    """The cores of a kind in the cluster of `core`."""
+    return [c for c in core.world.cores if c.block == core.block and c.kind == kind]
+
+
+class Set(Item):
+    """Counts up at `receivers` once every core of `members` has done so."""
+
+    __slots__ = ("group", "id", "members", "receivers")
+
+    def __init__(self, core: Core, op: Op, pipe: str, id: int, group: object, members: list[int],
+                 receivers: list[tuple[int, int]]) -> None:
+        super().__init__(core, op, pipe)
+        self.id = id
+        self.group = group
+        self.members = members
+        self.receivers = receivers
+
+    def run(self, lane: Timeline) -> None:
+        world = self.core.world
+        group = world.signals.setdefault(self.group, Group())
+        assert isinstance(group, Group)
+        token = published(lane) if self.pipe != SCALAR else lane.token()
+        group.given.setdefault(self.core.index, deque()).append(token)
+        while all(group.given.get(m) for m in self.members):
+            together = [group.given[m].popleft() for m in self.members]
+            for index, id in self.receivers:
+                self._count_up(world, index, id, _joined(together))
+
+    def _count_up(self, world: World, index: int, id: int, token: Token) -> None:
+        tokens = counter(world, index, id).tokens
+        tokens.append(token)
+        if len(tokens) > world.target.flag_count_max:
+            world.report(PipeError(
+                f"the counter of id {id} at {world.cores[index].name} exceeds {world.target.flag_count_max}",
+                help="let the other core wait more often"), self)
+
+    def gives(self) -> object:
+        return ("counter", self.id)
+
+    def objects(self) -> tuple[object, ...]:
+        return tuple(("counter", *r) for r in self.receivers)
+
+
+class Wait(Item):
+    """Counts down, and holds its pipe, or the whole core, until it can."""
+
+    __slots__ = ("id", "open", "stalls")
+
+    def __init__(self, core: Core, op: Op, pipe: str, id: int, stalls: bool) -> None:
+        super().__init__(core, op, SCALAR if stalls else pipe)
+        self.id = id
+        self.stalls = stalls
+        self.open = not core.world.ordering or absent(core)
+
+    def ready(self) -> bool:
+        return self.open or bool(counter(self.core.world, self.core.index, self.id).tokens)
+
+    def run(self, lane: Timeline) -> None:
+        tokens = counter(self.core.world, self.core.index, self.id).tokens
+        if not tokens:
+            return
+        token = tokens.popleft()
+        if self.stalls:
+            self.core.learn_all(token)
+        elif self.pipe == SCALAR:
+            self.core.learn(token)
+        else:
+            lane.learn(token)
+
+    def want(self) -> Want:
+        return Want(f"cross-core flag {self.id}", ("counter", self.id))
+
+    def objects(self) -> tuple[object, ...]:
+        return (("counter", self.core.index, self.id),)
+
+
+def absent(core: Core) -> bool:
+    """Whether the core runs without a partner: what the other core would signal is taken as given."""
+    return len({c.kind for c in core.world.cores}) < 2 and len(core.world.cores) == 1
+
+
+def _joined(tokens: list[Token]) -> Token:
+    done, seen = tokens[0].done, tokens[0].seen
+    for token in tokens[1:]:
+        done, seen = join(done, token.done), join(seen, token.seen)
+    return Token(done, seen)
+
+
+def _ids(core: Core, issue: Issue) -> int:
+    return number(issue.op, issue.operands(core.env), "event_id")
+
+
+def set_cross(core: Core, issue: Issue) -> Iterator[Item]:
+    """`sync.set`, `set_cross_block`, `set_intra_block`."""
+    op, world = issue.op, core.world
+    id, pipe = _ids(core, issue), member(op, "pipe")
+    if op.name in _INTRA and world.target.name == "a5":
+        yield _intra_set(core, op, pipe, id)
+        return
+    if not 0 <= id < world.target.flag_ids:
+        raise PipeError(f"cross-core flag {id} of {world.target.flag_ids}")
+    given = op.attrs.get("ffts_mode")
+    mode = given if isinstance(given, int) else _MODES.get(op.name, _BLOCK)
+    if mode == _BLOCK:
+        members = [core] if core.kind == "cube" else cluster(core, "vector")
+        receivers = cluster(core, "vector" if core.kind == "cube" else "cube")
+        scope: object = core.block
+    elif mode == _LANES:
+        members = receivers = cluster(core, "vector")
+        scope = core.block
+    else:
+        members = receivers = [c for c in world.cores if c.kind == core.kind]
+        scope = "all"
+    key = ("ffts", mode, core.kind, scope, id)
+    yield Set(core, op, pipe, id, key, [c.index for c in members], [(c.index, id) for c in receivers])
+
+
+def _intra_set(core: Core, op: Op, pipe: str, id: int) -> Item:
+    """An a5 flag from one core to one."""
+    limit = 2 * _LANE_IDS if core.kind == "cube" else _LANE_IDS
+    if not 0 <= id < limit:
+        raise PipeError(f"intra-block flag {id} of {limit}")
+    if core.kind == "cube":
+        lane, at = divmod(id, _LANE_IDS)
+        receivers = [(c.index, at) for c in cluster(core, "vector") if c.lane == lane]
+    else:
+        receivers = [(c.index, id + _LANE_IDS * core.lane) for c in cluster(core, "cube")]
+    return Set(core, op, pipe, id, ("intra", core.index, id), [core.index], receivers)
+
+
+def wait_cross(core: Core, issue: Issue) -> Iterator[Item]:
+    """`sync.wait`, `wait_cross_block`, `wait_intra_block`."""
+    op = issue.op
+    row = cross_flag(op.name, core.world.target.name)
+    stalls = row.stalls_core if row is not None else True
+    yield Wait(core, op, member(op, "pipe"), _ids(core, issue), stalls)
+
+
+@dataclass(slots=True)
+class Meeting:
+    """A barrier of cores: what each has arrived with, one a call."""
+
+    arrived: dict[int, list[Token]] = field(default_factory=dict)
+
+
+class Arrive(Item):
+    """A core has drained its pipes and is at the barrier."""
+
+    __slots__ = ("meeting",)
+
+    def __init__(self, core: Core, op: Op, meeting: Meeting) -> None:
+        super().__init__(core, op, SCALAR)
+        self.meeting = meeting
+
+    def ready(self) -> bool:
+        return self.core.idle()
+
+    def run(self, lane: Timeline) -> None:
+        token = self.core.everything()
+        self.core.learn_all(token)
+        self.meeting.arrived.setdefault(self.core.index, []).append(token)
+
+    def want(self) -> Want:
+        return Want("all pipes of its core", ("idle", self.core.index))
+
+    def objects(self) -> tuple[object, ...]:
+        return (("meeting", id(self.meeting)),)
+
+
+class Leave(Item):
+    """Goes on when `expected` cores have arrived as often as this one."""
+
+    __slots__ = ("expected", "hard", "meeting", "participants")
+
+    def __init__(
+        self, core: Core, op: Op, meeting: Meeting, participants: list[int], expected: int, hard: bool
+    ) -> None:
+        super().__init__(core, op, SCALAR)
+        self.meeting = meeting
+        self.participants = participants
+        self.expected = expected
+        self.hard = hard
+
+    def _there(self) -> list[Token]:
+        arrived = self.meeting.arrived
+        turn = len(arrived.get(self.core.index, ()))
+        return [arrived[i][turn - 1] for i in self.participants if len(arrived.get(i, ())) >= turn]
+
+    def ready(self) -> bool:
+        return len(self._there()) >= self.expected
+
+    def run(self, lane: Timeline) -> None:
+        token = _joined(self._there())
+        self.core.learn_all(Token(token.done, self.core.everything().seen))
+
+    def want(self) -> Want:
+        launched = len(self.participants)
+        text = f"{self.expected} cores at the barrier, {len(self._there())} are there"
+        if launched < self.expected:
+            text += f" and only {launched} run this kernel" + (
+                ": a hard barrier counts every core of the chip" if self.hard else "")
+        return Want(text, ("meeting", id(self.meeting)))
+
+    def objects(self) -> tuple[object, ...]:
+        return (("meeting", id(self.meeting)),)
+
+
+_KINDS = {"aiv_only": ("vector",), "aic_only": ("cube",), "mix": ("cube", "vector")}
+
+
+def syncall(core: Core, issue: Issue) -> Iterator[Item]:
+    """`syncall`: a hard one waits for every core of the chip, a soft one for those of the launch (or `used_cores`)."""
+    op, world = issue.op, core.world
+    mode, type_ = op.attrs.get("mode"), op.attrs.get("core_type")
+    kinds = _KINDS.get(type_.member if isinstance(type_, EnumAttr) else "mix")
+    if kinds is None:
+        raise UnmodelledError(f"{op.name} of {type_}")
+    hard = isinstance(mode, EnumAttr) and mode.member == "hard"
+    participants = [c.index for c in world.cores if c.kind in kinds]
+    if core.index not in participants:
+        raise PipeError(f"a barrier of {' and '.join(kinds)} cores on a {core.kind} core: it takes no part",
+                        help="name the kinds of cores that run this code")
+    used = issue.operands(core.env).get("used_cores")
+    expected = len(participants)
+    if hard and world.chip:
+        expected = sum(world.chip * (world.target.lanes_per_cube if k == "vector" else 1) for k in kinds)
+    elif not hard and isinstance(used, list | tuple) and used and isinstance(used[0], int) and used[0] > 0:
+        expected = used[0]
+    meeting = world.signals.setdefault(("meeting", hard, kinds), Meeting())
+    assert isinstance(meeting, Meeting)
+    yield Arrive(core, op, meeting)
+    yield Leave(core, op, meeting, participants, expected, hard)
+
+
+@dataclass(slots=True)
+class BufferId:
+    """An a5 buffer id of a core: the last release of each pipe in program order, which stands for those before it."""
+
+    last: dict[str, Release] = field(default_factory=dict)
+
+
+class Release(Item):
+    """Tells that the pipe is done with the buffer."""
+
+    __slots__ = ("key", "token")
+
+    def __init__(self, core: Core, op: Op, pipe: str, key: object) -> None:
+        super().__init__(core, op, pipe)
+        self.key = key
+        self.token: Token | None = None
+
+    def run(self, lane: Timeline) -> None:
+        self.token = lane.token()
+
+    def gives(self) -> object:
+        return self.key
+
+    def objects(self) -> tuple[object, ...]:
+        return (self.key,)
+
+
+class Acquire(Item):
+    """Holds its pipe until every release that stands before it in the program has been given."""
+
+    __slots__ = ("key", "needed")
+
+    def __init__(self, core: Core, op: Op, pipe: str, buffer: BufferId, key: object) -> None:
+        super().__init__(core, op, pipe)
+        self.key = key
+        self.needed = list(buffer.last.values())
+
+    def ready(self) -> bool:
+        return all(r.token is not None for r in self.needed) or not self.core.world.ordering
+
+    def run(self, lane: Timeline) -> None:
+        for release in self.needed:
+            if release.token is not None:
+                lane.learn(release.token)
+
+    def want(self) -> Want:
+        return Want(f"the releases of {self.key}", self.key)
+
+    def objects(self) -> tuple[object, ...]:
+        return (self.key,)
+
+
+def buffer_id(core: Core, issue: Issue) -> Iterator[Item]:
+    """`get_buf`, `rls_buf` in mode 0. Source: PTOAS micro-isa/01-pipeline-sync.md."""
+    op = issue.op
+    if op.attrs.get("mode", 0) not in (0, None):
+        raise UnmodelledError(f"{op.name} in mode {op.attrs['mode']}")
+    key = ("buffer id", core.index, number(op, issue.operands(core.env), "buf_id"))
+    found = core.world.signals.setdefault(key, BufferId())
+    assert isinstance(found, BufferId)
+    pipe = member(op, "op_type")
+    if op.name.startswith("pto.rls_buf"):
+        found.last[pipe] = release = Release(core, op, pipe, key)
+        yield release
+    else:
+        yield Acquire(core, op, pipe, found, key)

@@ -1,0 +1,154 @@
+"""The loop of a run: which pipe goes next.
+
+Every step that is ready and first of its pipe may run next; a schedule is a choice among them. The scalar unit's part
+of the choice is to issue more, or to run a step of its own.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pypto_verified.simulator.errors import SimError
+from pypto_verified.simulator.schedule.core import SCALAR, Core
+from pypto_verified.simulator.schedule.deadlock import explain
+from pypto_verified.simulator.schedule.queue import Item
+from pypto_verified.simulator.schedule.world import World
+
+AHEAD = 512
+"""Steps in the queues of a core beyond which its scalar unit issues no more while anything else can run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A pipe that may go on: with `item`, or, the scalar unit alone, by issuing more."""
+
+    core: Core
+    pipe: str
+    item: Item | None
+
+    @property
+    def key(self) -> tuple[int, str]:
+        return self.core.index, self.pipe
+
+
+Policy: TypeAlias = Callable[[Sequence[Agent]], Agent]
+
+
+def agents(world: World) -> list[Agent]:
+    """Who may go on, in the order of cores and pipes."""
+    found: list[Agent] = []
+    for core in world.cores:
+        if core.hand_out():
+            own = core.pending[0]
+            if own.ready():
+                found.append(Agent(core, SCALAR, own))
+        elif not core.ended:
+            found.append(Agent(core, SCALAR, None))
+        for pipe, queue in core.queues.items():
+            if queue and queue[0].ready():
+                found.append(Agent(core, pipe, queue[0]))
+    return found
+
+
+def step(world: World, agent: Agent) -> None:
+    """Let one agent go on. SimError for a fault that stops the run."""
+    core, item = agent.core, agent.item
+    if item is None:
+        core.advance()
+        return
+    if agent.pipe == SCALAR:
+        core.pending.popleft()
+    else:
+        core.queues[agent.pipe].popleft()
+    world.perform(item)
+
+
+def run(world: World, policy: Policy) -> None:
+    """Run to the end, to a deadlock or to a fault."""
+    try:
+        while True:
+            choices = agents(world)
+            if not choices:
+                break
+            step(world, policy(choices) if len(choices) > 1 else choices[0])
+    except SimError as error:
+        world.outcome.errors.append(error)
+        world.outcome.stopped = True
+        return
+    if not all(core.ended and not core.pending and core.idle() for core in world.cores):
+        world.outcome.deadlock = explain(world)
+
+
+def program_order(choices: Sequence[Agent]) -> Agent:
+    """The oldest step that can run; more is issued when none can. A core goes on until it has to wait for another."""
+    for agent in choices:
+        first = choices[0].core
+        if agent.core is first and agent.item is not None:
+            return min((a for a in choices if a.core is first and a.item is not None), key=_age)
+    return choices[0]
+
+
+def _age(agent: Agent) -> int:
+    return agent.item.seq if agent.item is not None else 0
+
+
+def _issuing(choices: Sequence[Agent]) -> Agent | None:
+    """The scalar unit that is to issue next: all run ahead, up to a limit."""
+    for agent in choices:
+        if agent.item is None and sum(map(len, agent.core.queues.values())) < AHEAD:
+            return agent
+    return None
+
+
+class Eager:
+    """Scalar units run ahead; every pipe that can runs one step in turn."""
+
+    def __init__(self) -> None:
+        self._turn: list[tuple[int, str]] = []
+
+    def __call__(self, choices: Sequence[Agent]) -> Agent:
+        ahead = _issuing(choices)
+        if ahead is not None:
+            return ahead
+        by_key = {a.key: a for a in choices if a.item is not None} or {a.key: a for a in choices}
+        while True:
+            while self._turn:
+                agent = by_key.get(self._turn.pop())
+                if agent is not None:
+                    return agent
+            self._turn = list(reversed(list(by_key)))
+
+
+def late(choices: Sequence[Agent]) -> Agent:
+    """Scalar units run ahead; then the youngest step that can run: an older one only runs when everything younger
+    waits."""
+    return _issuing(choices) or max(choices, key=_age)
+
+
+class Random:
+    """Any of them, by seed; scalar units run ahead half of the time."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = random.Random(seed)
+
+    def __call__(self, choices: Sequence[Agent]) -> Agent:
+        if self._random.random() < 0.5:
+            ahead = _issuing(choices)
+            if ahead is not None:
+                return ahead
+        return choices[self._random.randrange(len(choices))]
+
+
+SCHEDULES = ("program", "eager", "late", "random", "exhaustive", "cpu")
+
+
+def policy(schedule: str, seed: int) -> Policy:
+    """The choice that a schedule's name stands for. KeyError for an unknown one."""
+    made: dict[str, Callable[[], Policy]] = {
+        "program": lambda: program_order, "cpu": lambda: program_order, "eager": Eager, "late": lambda: late,
+        "random": lambda: Random(seed),
+    }
+    return made[schedule]()

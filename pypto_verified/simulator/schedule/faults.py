@@ -1,0 +1,17 @@
+"""Misuse of signals, found while cores run together."""
+
+from __future__ import annotations
+
+from pypto_verified.simulator.errors import SimError
+
+
+class EventError(SimError):
+    """A flag between pipes is misused: set while it is occupied, waited for while it is free, left set."""
+
+    kind = "event"
+
+
+class PipeError(SimError):
+    """A pipe between cores is misused, or a counter between cores overflows or is left."""
+
+    kind = "pipe"

@@ -1,0 +1,413 @@
+"""Pipes between a cube and its vector cores: slots, data flags, credits.
+
+The producer of tile i takes a credit when `targets/fifo.py` says so, writes slot i modulo the slot count and sets a
+data flag; the consumer waits for the flag, and posts credits. On a2a3 slots lie in global memory, waits stall the core
+and a pop gives its slot back itself; on a5 slots are the consumer's buffer, waits hold one pipe and TFREE gives a slot
+back. A cube's flag reaches both lanes and it needs both lanes' flags, but for an unsplit tile on a5, which lane 0 has
+alone. Source: PTO-ISA npu/a2a3 and npu/a5 TPush.hpp, TPop.hpp, TFree.hpp.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pypto_verified.layouts import Space
+from pypto_verified.pto.module import Func, Op
+from pypto_verified.pto.types import TileBufType
+from pypto_verified.pto.walk import walk_ops
+from pypto_verified.simulator.errors import Place, UnmodelledError
+from pypto_verified.simulator.schedule.clocks import Timeline, Token, join
+from pypto_verified.simulator.schedule.code import Code, Issue
+from pypto_verified.simulator.schedule.core import SCALAR, Core
+from pypto_verified.simulator.schedule.cross import cluster, published
+from pypto_verified.simulator.schedule.faults import PipeError
+from pypto_verified.simulator.schedule.queue import Item, Want
+from pypto_verified.simulator.schedule.transfer import arbitrary, load, store, to_cube, to_lane
+from pypto_verified.simulator.tile import Pointer, Tensor, Tile, device_layout
+from pypto_verified.simulator.values import Array, storage
+from pypto_verified.targets.fifo import LEDGERS, posts, waits
+from pypto_verified.targets.split import SPLITS, Split, popped, pushed
+
+TO_VECTOR, TO_CUBE = 1, 2
+"""Directions, as `dir_mask` counts them."""
+_PUSH_PIPE = {TO_VECTOR: "FIX", TO_CUBE: "MTE3"}
+_CHIP_POP_PIPE = {TO_VECTOR: "V", TO_CUBE: "MTE1"}
+_SPACE = {TO_VECTOR: Space.VEC, TO_CUBE: Space.MAT}
+_WORD = {TO_VECTOR: "the vector cores", TO_CUBE: "the cube"}
+
+
+@dataclass(slots=True)
+class Tokens:
+    """A counted flag on its way to one core. `last`: the op that gave one last."""
+
+    given: deque[Token] = field(default_factory=deque)
+    last: Item | None = None
+
+
+@dataclass(slots=True)
+class End:
+    """One core's end of a pipe. `names`: what ties it to the other end, by direction; `buffers`: the consumer's buffer,
+    by direction; `tiles`: pushed or popped, `freed`: given back, by direction; `alone`: the other end is not there."""
+
+    init: Op
+    id: int
+    mask: int
+    slot_size: int
+    slots: int
+    local_slots: int
+    ring: Pointer | None
+    names: dict[int, object]
+    buffers: dict[int, int]
+    alone: bool
+    tiles: dict[int, int] = field(default_factory=lambda: {TO_VECTOR: 0, TO_CUBE: 0})
+    freed: int = 0
+    split: Split = SPLITS[0]
+
+
+def produces(core: Core) -> int:
+    """The direction in which a core pushes."""
+    return TO_VECTOR if core.kind == "cube" else TO_CUBE
+
+
+def consumes(core: Core) -> int:
+    """The direction in which a core pops."""
+    return TO_CUBE if core.kind == "cube" else TO_VECTOR
+
+
+def _tokens(core: Core, end: End, direction: int, what: str, lane: int) -> Tokens:
+    """The data ('data') or free slots ('credit') of a direction, for or from the lane's core."""
+    key = (what, core.block, end.names[direction], direction, lane)
+    found = core.world.signals.setdefault(key, Tokens())
+    assert isinstance(found, Tokens)
+    return found
+
+
+def _lanes(core: Core, split: Split) -> list[int]:
+    """The lanes that a core of the cluster exchanges flags with."""
+    if core.kind == "vector":
+        return [core.lane]
+    every = [c.lane for c in cluster(core, "vector")]
+    return every[:1] if core.world.target.on_chip_pipe and split.axis is None else every
+
+
+class Take(Item):
+    """Waits for one flag of every lane."""
+
+    __slots__ = ("key", "tokens", "what")
+
+    def __init__(self, core: Core, op: Op, pipe: str, tokens: list[Tokens], what: str, key: object) -> None:
+        super().__init__(core, op, pipe)
+        self.tokens = tokens
+        self.what = what
+        self.key = key
+
+    def ready(self) -> bool:
+        return all(t.given for t in self.tokens)
+
+    def run(self, lane: Timeline) -> None:
+        for tokens in self.tokens:
+            token = tokens.given.popleft()
+            if self.pipe == SCALAR:
+                self.core.learn_all(token)
+            else:
+                lane.learn(token)
+
+    def want(self) -> Want:
+        return Want(self.what, self.key)
+
+    def objects(self) -> tuple[object, ...]:
+        return tuple(("tokens", id(t)) for t in self.tokens)
+
+
+class Give(Item):
+    """Sets a flag for every lane when all earlier ops of its pipe are complete."""
+
+    __slots__ = ("key", "tokens")
+
+    def __init__(self, core: Core, op: Op, pipe: str, tokens: list[Tokens], key: object) -> None:
+        super().__init__(core, op, pipe)
+        self.tokens = tokens
+        self.key = key
+
+    def run(self, lane: Timeline) -> None:
+        token = published(lane)
+        for tokens in self.tokens:
+            tokens.given.append(Token(join(token.done, token.done), token.seen))
+            tokens.last = self
+
+    def gives(self) -> object:
+        return self.key
+
+    def objects(self) -> tuple[object, ...]:
+        return tuple(("tokens", id(t)) for t in self.tokens)
+
+
+class Push(Item):
+    """Moves a tile into its slot."""
+
+    __slots__ = ("direction", "end", "issue", "number", "split", "tile")
+
+    def __init__(self, core: Core, issue: Issue, end: End, tile: Tile, split: Split, number: int) -> None:
+        direction = produces(core)
+        super().__init__(core, issue.op, _PUSH_PIPE[direction])
+        self.issue = issue
+        self.end = end
+        self.tile = tile
+        self.split = split
+        self.direction = direction
+        self.number = number
+
+    def run(self, lane: Timeline) -> None:
+        core, end, site, tile = self.core, self.end, self.issue.site, self.tile
+        world = core.world
+        count = lane.step()
+        world.log.clear()
+        owners: dict[str, object] = {}
+        number = core.lane
+        if tile.rows and tile.cols and end.alone:
+            tile.reads(tile.rows, tile.cols)
+        elif tile.rows and tile.cols and not world.target.on_chip_pipe:
+            whole = pushed(SPLITS[0] if tile.space is Space.ACC else self.split, tile.rows, tile.cols, number)
+            slot = _slot(core, end, self.direction, self.number)
+            store(site, tile, slot, whole, _unset(core, slot))
+        elif tile.rows and tile.cols:
+            addr = end.buffers[self.direction] + self.number % end.slots * end.slot_size
+            move = to_lane if self.direction == TO_VECTOR else to_cube
+            for receiver in cluster(core, "vector" if self.direction == TO_VECTOR else "cube"):
+                part = receiver.lane if self.direction == TO_VECTOR else number
+                if self.direction == TO_CUBE or part in _lanes(core, self.split):
+                    name = f"slot {self.number % end.slots} of {receiver.name}"
+                    owners[name] = (receiver.index, _SPACE[self.direction])
+                    move(site, tile, receiver, part, addr, self.split, name)
+        if core.machine.errors:
+            world.outcome.errors += core.machine.errors
+            core.machine.errors.clear()
+        world.accessed(self, lane, count, False, owners)
+
+
+class Pop(Item):
+    """a2a3: loads a tile from its slot. A partner that is not there sends arbitrary numbers."""
+
+    __slots__ = ("end", "issue", "number", "split", "tile")
+
+    def __init__(self, core: Core, issue: Issue, end: End, tile: Tile, split: Split, number: int, pipe: str) -> None:
+        super().__init__(core, issue.op, pipe)
+        self.issue = issue
+        self.end = end
+        self.tile = tile
+        self.split = split
+        self.number = number
+
+    def run(self, lane: Timeline) -> None:
+        core, tile = self.core, self.tile
+        count = lane.step()
+        core.world.log.clear()
+        if tile.rows and tile.cols and self.end.alone:
+            arbitrary(self.issue.site, tile)
+        elif tile.rows and tile.cols:
+            part = SPLITS[0] if tile.space is Space.MAT else self.split
+            window = popped(part, tile.rows, tile.cols, core.lane)
+            slot = _slot(core, self.end, consumes(core), self.number)
+            load(self.issue.site, tile, slot, window, _unset(core, slot))
+        core.world.accessed(self, lane, count, False, {})
+
+
+def _slot(core: Core, end: End, direction: int, number: int) -> Pointer:
+    """A slot in global memory: the ring of a two-way pipe holds the slots to the cube behind those to the vector
+    cores."""
+    if end.ring is None:
+        raise UnmodelledError("a pipe without a ring in global memory", Place(end.init.name))
+    ring = end.ring
+    behind = end.slots * end.slot_size if end.mask == TO_VECTOR | TO_CUBE and direction == TO_CUBE else 0
+    return Pointer(ring.buffer, ring.offset + behind + number % end.slots * end.slot_size, ring.kind)
+
+
+def _unset(core: Core, slot: Pointer) -> Array:
+    """Which bytes of a ring hold no defined value."""
+    key = ("ring", slot.buffer.name)
+    found = core.world.signals.get(key)
+    if not isinstance(found, np.ndarray):
+        found = core.world.signals[key] = np.ones(slot.buffer.data.size, np.bool_)
+    return found
+
+
+def _int(op: Op, name: str, default: int) -> int:
+    value = op.attrs.get(name)
+    return value if isinstance(value, int) else default
+
+
+def buffer_names(func: Func, init: Op) -> dict[int, object]:
+    """What ties an end to its peer, by direction: the name of the consumer's buffer, else the pipe's id."""
+    made: dict[int, object] = {}
+    for op in walk_ops(func):
+        if op.name in ("pto.reserve_buffer", "pto.import_reserved_buffer"):
+            made[id(op.result)] = op.attrs.get("name")
+    found: dict[int, object] = {}
+    for direction, group in ((TO_VECTOR, "c2v_consumer_buf"), (TO_CUBE, "v2c_consumer_buf")):
+        value = init.opt(group)
+        named = made.get(id(value)) if value is not None else None
+        found[direction] = named if isinstance(named, str) else ("id", _int(init, "id", 0))
+    return found
+
+
+def initialize(core: Core, issue: Issue) -> Iterator[Item]:
+    """`aic_initialize_pipe`, `aiv_initialize_pipe`: on a target that primes its pipes the consumer posts credits."""
+    op, world = issue.op, core.world
+    if "gm_slot_tensor" in op.args or "acc_push_epilogue" in op.attrs:
+        raise UnmodelledError(f"{op.name} of tensor slots or with an epilogue")
+    args = issue.operands(core.env)
+    mask = _int(op, "dir_mask", TO_VECTOR)
+    slots = _int(op, "slot_num", 4 if mask == TO_VECTOR | TO_CUBE else 8)
+    ring = args["gm_slot_buffer"][0] if "gm_slot_buffer" in args else None
+    buffers = {
+        direction: args[group][0] if group in args else 0
+        for direction, group in ((TO_VECTOR, "c2v_consumer_buf"), (TO_CUBE, "v2c_consumer_buf"))
+    }
+    peers = {c.kind for c in world.cores if c.block == core.block}
+    end = End(
+        op, _int(op, "id", 0), mask, _int(op, "slot_size", 0), slots, _int(op, "local_slot_num", min(2, slots)), ring,
+        buffer_names(core.code.func, op), buffers, len(peers) < 2,
+    )
+    core.ends[end.id] = end
+    direction = consumes(core)
+    if mask & direction and not end.alone:
+        ledger = LEDGERS[world.target.name]
+        split = SPLITS[0] if _unsplit(core, end.id) else SPLITS[1]
+        for _ in range(ledger.initial(slots)):
+            yield _credit(core, op, end, split)
+
+
+def _unsplit(core: Core, id: int) -> bool:
+    """Whether all transfers of a pipe are whole tiles: then lane 0 alone has them on a5."""
+    return all(op.attrs.get("split", 0) == 0 for op in core.code.issued
+               if "split" in op.attrs and _int(op, "id", 0) == id)
+
+
+def _credit(core: Core, op: Op, end: End, split: Split) -> Give:
+    world, direction = core.world, consumes(core)
+    pipe = _CHIP_POP_PIPE[direction] if world.target.on_chip_pipe else "MTE2"
+    tokens = [_tokens(core, end, direction, "credit", n) for n in _lanes(core, split)]
+    return Give(core, op, pipe, tokens, ("credit", core.block, end.names[direction], direction))
+
+
+def _end(core: Core, op: Op, direction: int) -> End:
+    end = core.ends.get(_int(op, "id", 0))
+    if end is None or not end.mask & direction:
+        raise PipeError(f"pipe {_int(op, 'id', 0)} has not been set up in this direction",
+                        help="initialize the pipe before its first transfer")
+    return end
+
+
+def _split(op: Op) -> Split:
+    code = _int(op, "split", 0)
+    if not 0 <= code < len(SPLITS):
+        raise UnmodelledError(f"split code {code}")
+    return SPLITS[code]
+
+
+def push(core: Core, issue: Issue) -> Iterator[Item]:
+    """`tpush_to_aiv`, `tpush_to_aic`."""
+    op, direction = issue.op, produces(core)
+    end, split = _end(core, op, direction), _split(op)
+    tile = issue.operands(core.env)["tile"][0]
+    if isinstance(tile, Tensor):
+        raise UnmodelledError("pushing a slot of global memory", Place(tile.name))
+    number = end.tiles[direction]
+    end.tiles[direction] += 1
+    end.split = split
+    if not end.alone and waits(end.slots, number) is True:
+        yield _wait_credit(core, op, end, split)
+    yield Push(core, issue, end, tile.copy(), split, number)
+    if not end.alone:
+        lanes = _lanes(core, split) if core.kind == "cube" else [core.lane]
+        tokens = [_tokens(core, end, direction, "data", n) for n in lanes]
+        yield Give(core, op, _PUSH_PIPE[direction], tokens, ("data", core.block, end.names[direction], direction))
+
+
+def _wait_credit(core: Core, op: Op, end: End, split: Split) -> Take:
+    direction = produces(core)
+    pipe = _PUSH_PIPE[direction] if core.world.target.on_chip_pipe else SCALAR
+    tokens = [_tokens(core, end, direction, "credit", n) for n in _lanes(core, split)]
+    return Take(core, op, pipe, tokens, f"a free slot of pipe {end.id} to {_WORD[direction]}",
+                ("credit", core.block, end.names[direction], direction))
+
+
+def pop(core: Core, issue: Issue) -> Iterator[Item]:
+    """`tpop_from_aic`, `tpop_from_aiv`. The handle is there at once; its bytes when the pop has run."""
+    op, world, direction = issue.op, core.world, consumes(core)
+    end, split = _end(core, op, direction), _split(op)
+    number = end.tiles[direction]
+    end.tiles[direction] += 1
+    tile = _landing(core, issue, end, number)
+    core.env[issue.out] = tile
+    chip = world.target.on_chip_pipe
+    if not end.alone:
+        tokens = [_tokens(core, end, direction, "data", n) for n in _lanes(core, split)]
+        yield Take(core, op, _CHIP_POP_PIPE[direction] if chip else SCALAR, tokens,
+                   f"tile {number} of pipe {end.id} to {_WORD[direction]}",
+                   ("data", core.block, end.names[direction], direction))
+    if not chip or end.alone:
+        yield Pop(core, issue, end, tile.copy(), split, number, "MTE2" if not chip else _CHIP_POP_PIPE[direction])
+    if not chip and not end.alone and posts(end.slots, number) is True:
+        yield _credit(core, op, end, split)
+
+
+def _landing(core: Core, issue: Issue, end: End, number: int) -> Tile:
+    type_ = issue.op.result.type
+    if not isinstance(type_, TileBufType) or type_.loc is not _SPACE[consumes(core)]:
+        raise UnmodelledError(f"{issue.op.name} of {type_}")
+    around = end.slots if core.world.target.on_chip_pipe else end.local_slots
+    addr = end.buffers[consumes(core)] + number % around * end.slot_size
+    args = issue.operands(core.env)
+    extents = [(type_.v_row, type_.rows, "valid_row"), (type_.v_col, type_.cols, "valid_col")]
+    rows, cols = (
+        args[group][0] if group in args else whole if static is None else static for static, whole, group in extents
+    )
+    layout = device_layout(type_, core.world.target.left_layout, storage(type_.dtype).itemsize)
+    memory = core.machine.memories[type_.loc]
+    return Tile(memory, addr, type_, layout, (rows, cols), (addr, addr + type_.bytes), issue.op.result.name)
+
+
+def free(core: Core, issue: Issue) -> Iterator[Item]:
+    """`tfree_from_aic`, `tfree_from_aiv`: gives the tile that was popped last back on a5; the pop of a2a3 did so."""
+    op, direction = issue.op, consumes(core)
+    end, split = _end(core, op, direction), _split(op)
+    end.freed += 1
+    last = end.tiles[direction] - 1
+    if end.freed > end.tiles[direction]:
+        raise PipeError("a tile is given back that was not popped", help="free each popped tile once")
+    if core.world.target.on_chip_pipe and not end.alone and posts(end.slots, last) is True:
+        yield _credit(core, op, end, split)
+
+
+def drain(core: Core) -> Iterator[Item]:
+    """At the end of the function each producer takes what credits are left (the library's destructor)."""
+    direction = produces(core)
+    for end in core.ends.values():
+        if end.mask & direction and not end.alone:
+            left = LEDGERS[core.world.target.name].drained(end.slots, end.tiles[direction])
+            for _ in range(int(left) if isinstance(left, int) else 0):
+                yield _wait_credit(core, end.init, end, end.split)
+
+
+def left_over(core: Core) -> None:
+    """Note tiles that were pushed to this core and never popped."""
+    direction, seen = consumes(core), set[int]()
+    for end in core.ends.values():
+        for lane in (_lanes(core, end.split) if end.mask & direction else ()):
+            tokens = _tokens(core, end, direction, "data", lane)
+            if tokens.given and tokens.last is not None and id(tokens) not in seen:
+                seen.add(id(tokens))
+                core.world.report(PipeError(
+                    f"{len(tokens.given)} tiles pushed to {core.name} were never popped",
+                    help="pop as often as the other core pushes"), tokens.last)
+
+
+def runs_in_first_lane(code: Code) -> bool:
+    """Whether a vector function has transfers, and all of whole tiles."""
+    splits = [op.attrs["split"] for op in code.issued if "split" in op.attrs]
+    return bool(splits) and not any(splits)

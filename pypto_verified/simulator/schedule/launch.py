@@ -1,0 +1,197 @@
+"""Which functions run together, on which cores, and with what arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pypto_verified.errors import InputError
+from pypto_verified.layouts import Space
+from pypto_verified.pto.module import Func, Module, Op, Symbol
+from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
+from pypto_verified.pto.walk import walk_ops
+from pypto_verified.simulator.errors import Place, UnmodelledError
+from pypto_verified.simulator.program import Registers
+from pypto_verified.simulator.run import LAUNCH_ARGUMENTS, Given
+from pypto_verified.simulator.schedule.code import Code
+from pypto_verified.simulator.schedule.issuers import ISSUERS
+from pypto_verified.simulator.tile import Buffer, Pointer
+from pypto_verified.simulator.values import Array, Scalar, storage
+from pypto_verified.targets import Target
+
+_CUBE_SPACES = (Space.MAT, Space.LEFT, Space.RIGHT, Space.ACC, Space.BIAS, Space.SCALING)
+_SUFFIXES = (("_aic", "_aiv"), ("_cube", "_vector"), ("_cube", "_vec"))
+RING_BYTES = 1 << 20
+"""What a ring in global memory has that the caller does not give."""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A kernel: the function of its cube, that of its vector cores, or one function with sections for both."""
+
+    name: str
+    cube: Func | None
+    vector: Func | None
+
+    @property
+    def functions(self) -> tuple[Func, ...]:
+        return tuple(dict.fromkeys(f for f in (self.cube, self.vector) if f is not None))
+
+    @property
+    def mixed(self) -> bool:
+        return self.cube is not None and self.vector is not None
+
+
+def kind_of(func: Func) -> str:
+    """'cube', 'vector', or 'both' for a function with sections of both kinds; by its tiles where it does not say."""
+    ops = list(walk_ops(func))
+    sections = {op.name.removeprefix("pto.section.") for op in ops if op.name.startswith("pto.section.")}
+    if {"cube", "vector"} <= sections:
+        return "both"
+    declared = func.kernel_kind or next(iter(sections & {"cube", "vector"}), "")
+    if declared:
+        return declared
+    spaces = {v.type.loc for op in ops for v in (*op.operands(), *op.results) if isinstance(v.type, TileBufType)}
+    return "cube" if spaces.intersection(_CUBE_SPACES) else "vector"
+
+
+def groups(module: Module) -> list[Group]:
+    """The kernels of a module: functions that import each other's buffers, or share a name but for the core's, run
+    together. Functions that others call are no kernels."""
+    called = {
+        op.attrs["callee"].name for f in module.funcs for op in walk_ops(f)
+        if isinstance(op.attrs.get("callee"), Symbol) and isinstance(op.attrs["callee"], Symbol)
+    }
+    funcs = {f.name: f for f in module.funcs if f.body is not None and f.name not in called}
+    partner = _partners(funcs)
+    found: list[Group] = []
+    done: set[str] = set()
+    for name, func in funcs.items():
+        if name in done:
+            continue
+        done.add(name)
+        kind = kind_of(func)
+        other = funcs.get(partner.get(name, ""))
+        if kind == "both":
+            found.append(Group(name, func, func))
+        elif other is not None and kind_of(other) != kind:
+            done.add(other.name)
+            pair = (func, other) if kind == "cube" else (other, func)
+            found.append(Group(name, *pair))
+        else:
+            found.append(Group(name, func if kind == "cube" else None, func if kind == "vector" else None))
+    return found
+
+
+def _partners(funcs: Mapping[str, Func]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name, func in funcs.items():
+        for op in walk_ops(func):
+            peer = op.attrs.get("peer_func")
+            if isinstance(peer, Symbol) and peer.name in funcs:
+                found[name], found[peer.name] = peer.name, name
+    for name in funcs:
+        for cube, vector in _SUFFIXES:
+            other = name.removesuffix(cube) + vector
+            if name.endswith(cube) and other in funcs and name not in found:
+                found[name], found[other] = other, name
+    return found
+
+
+def chosen(module: Module, function: str) -> Group:
+    """The kernel that has a function of that name, or the only one. InputError when there is none, or several."""
+    found = groups(module)
+    if function:
+        found = [g for g in found if function in (f.name for f in g.functions) or g.name == function]
+    if len(found) != 1:
+        names = ", ".join(g.name for g in groups(module)) or "none"
+        raise InputError(f"which kernel? this module has: {names}", help="name one of its functions")
+    return found[0]
+
+
+def make_code(
+    group: Group, functions: Mapping[str, Func], target: Target, blocks: int, lanes: int,
+    pipe_of: Callable[[Op, str], str],
+) -> list[tuple[Code, int, int]]:
+    """(code, block, lane) of each core, in the order of cores."""
+    issuers = frozenset(ISSUERS)
+    found: list[tuple[Code, int, int]] = []
+    for block in range(blocks):
+        if group.cube is not None:
+            found.append((Code(group.cube, functions, target, "cube", issuers, pipe_of), block, 0))
+        if group.vector is not None:
+            found += [(Code(group.vector, functions, target, "vector", issuers, pipe_of), block, lane)
+                      for lane in range(lanes)]
+    return found
+
+
+def rings(func: Func) -> set[str]:
+    """Arguments that only hold the slots of pipes."""
+    used: dict[str, bool] = {}
+    for op in walk_ops(func):
+        for group, values in op.args.items():
+            for value in values:
+                if value in func.args:
+                    used[value.name] = used.get(value.name, True) and group == "gm_slot_buffer"
+    return {name for name, only in used.items() if only}
+
+
+class Memory:
+    """The tensors of a launch, by argument: shared by all its cores; a ring that the caller gives no contents for is a
+    cluster's own."""
+
+    def __init__(self, group: Group, inputs: Given[Array]) -> None:
+        self._given: dict[object, Array] = dict(inputs.items())
+        self._own: dict[tuple[str, int], Buffer] = {}
+        self._shared: dict[str, Buffer] = {}
+        self.arrays: dict[str, Array] = {}
+        self._rings = {f.name: rings(f) for f in group.functions}
+
+    def buffer(self, func: Func, position: int, block: int) -> Buffer:
+        """The tensor behind an argument. InputError when nothing is given for it."""
+        name = func.args[position].name
+        if name in self._rings[func.name] and name not in self._given:
+            key = (name, block)
+            if key not in self._own:
+                self._own[key] = Buffer(f"{name} of block {block}", np.zeros(RING_BYTES, np.uint8))
+            return self._own[key]
+        found = self._shared.get(name)
+        if found is None:
+            array = self._given.get(name, self._given.get(position))
+            if array is None:
+                raise InputError(f"no value for argument {position}, %{name}", help="give it by name or by position")
+            self.arrays[name] = array
+            content: Array = np.ascontiguousarray(array).reshape(-1).view(np.uint8).copy()
+            found = self._shared[name] = Buffer(name, content)
+        return found
+
+    def buffers(self) -> Iterable[Buffer]:
+        return (*self._shared.values(), *self._own.values())
+
+    def outputs(self) -> dict[str, Array]:
+        """The tensors as they are now."""
+        return {name: self._shared[name].data.copy().view(a.dtype).reshape(a.shape) for name, a in self.arrays.items()}
+
+
+def bind(
+    code: Code, memory: Memory, scalars: Given[Scalar], block: tuple[int, int], lane: int
+) -> Registers:
+    """The registers of a core before its first op. InputError for an argument without a value."""
+    env = code.registers.copy()
+    known: dict[object, Scalar] = dict(scalars.items())
+    for position, (value, cell) in enumerate(zip(code.func.args, code.arguments, strict=True)):
+        if value.name in LAUNCH_ARGUMENTS:
+            env[cell] = (*block, lane)[LAUNCH_ARGUMENTS[value.name]]
+        elif isinstance(value.type, ScalarType):
+            if value.name not in known and position not in known:
+                raise InputError(f"no value for argument {position}, %{value.name}",
+                                 help="give it by name or by position")
+            env[cell] = known[value.name] if value.name in known else known[position]
+        elif isinstance(value.type, PtrType):
+            buffer = memory.buffer(code.func, position, block[0])
+            env[cell] = Pointer(buffer, 0, storage(value.type.dtype))
+        else:
+            raise UnmodelledError(f"an argument of type {type(value.type).__name__}", Place(value.name))
+    return env

@@ -1,0 +1,126 @@
+"""What a run under a schedule leaves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pypto_verified.errors import Location
+from pypto_verified.pto.module import Op
+from pypto_verified.simulator.errors import SimError
+from pypto_verified.simulator.values import Array
+from pypto_verified.targets.pipes import Hazard
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """An op as one core runs it on one pipe. `core`: 'cube', 'vector lane 1', with the block where there are
+    several."""
+
+    op: Op
+    core: str
+    pipe: str
+
+    @property
+    def line(self) -> int:
+        """Line of the `.pto` text."""
+        return self.op.line
+
+    @property
+    def location(self) -> Location:
+        """The user's line."""
+        return self.op.loc
+
+    def __str__(self) -> str:
+        where = f"{self.op.loc}: " if self.op.loc.file else ""
+        line = f" (.pto line {self.op.line})" if self.op.line else ""
+        return f"{where}{self.op.name}{line} on {self.pipe} of {self.core}"
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Two accesses to one byte that nothing orders, the one that ran first first; `memory` is a space or a tensor,
+    `low`, `high` the first bytes [low, high) that both touch."""
+
+    hazard: Hazard
+    first: At
+    second: At
+    memory: str
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        return (f"{self.hazard.value}: {self.second} is not ordered after {self.first}; "
+                f"both touch {self.memory} bytes {self.low}..{self.high - 1}")
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """A read of global memory that is ordered after the write, but nothing has made the write visible: one of `fences`
+    is missing."""
+
+    write: At
+    read: At
+    memory: str
+    low: int
+    high: int
+    fences: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return (f"{self.read} reads {self.memory} bytes {self.low}..{self.high - 1} that {self.write} wrote: ordered, "
+                f"but a flag makes nothing visible; {' or '.join(self.fences)} has to stand between")
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A pipe that can't go on: at which op, for what, and what keeps that from coming."""
+
+    at: At
+    waits_for: str
+    because: str
+
+    def __str__(self) -> str:
+        return f"{self.at} waits for {self.waits_for}: {self.because}"
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlock:
+    """No pipe of any core can go on, and not all are done."""
+
+    blocked: tuple[Blocked, ...]
+
+    def __str__(self) -> str:
+        return "deadlock: " + "; ".join(str(b) for b in self.blocked)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One step of the trace."""
+
+    at: At
+    seq: int
+
+
+@dataclass(slots=True)
+class Outcome:
+    """Each pointer argument's contents by name, and what went wrong.
+
+    `errors`: faults of ops and misuse of flags and pipes, in the order they happened; `races`: unordered conflicts, one
+    a pair of ops, whatever the schedule made of them; `unseen`: reads of global memory that no fence makes valid;
+    `stopped`: a fault or the step limit ended the run; `choices`: which pipe ran at each step where there was a choice,
+    which replays the schedule; `steps`: how many steps ran.
+    """
+
+    outputs: dict[str, Array] = field(default_factory=dict)
+    races: list[Race] = field(default_factory=list)
+    errors: list[SimError] = field(default_factory=list)
+    deadlock: Deadlock | None = None
+    unseen: list[Unseen] = field(default_factory=list)
+    trace: list[Ran] = field(default_factory=list)
+    stopped: bool = False
+    steps: int = 0
+    schedule: str = ""
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing at all was found."""
+        return not (self.races or self.errors or self.deadlock or self.unseen)

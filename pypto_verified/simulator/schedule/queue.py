@@ -1,0 +1,54 @@
+"""What waits in the queue of a pipe: one step of one op."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from pypto_verified.pto.module import Op
+from pypto_verified.simulator.schedule.clocks import Timeline, Token
+
+if TYPE_CHECKING:
+    from pypto_verified.simulator.schedule.core import Core
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """What a step waits for: `text` for the reader; `key` names the signal; `given` are steps that give it and have
+    been issued, `givers` the ops of the launched functions that would."""
+
+    text: str
+    key: object = None
+
+
+class Item:
+    """A step of `op` on `pipe` of `core`. `seq` counts the steps of a run as they are issued; `learned` is what the
+    scalar unit had waited for when it issued this one, which nothing issued later can start before."""
+
+    __slots__ = ("core", "learned", "op", "pipe", "seq")
+
+    def __init__(self, core: Core, op: Op, pipe: str) -> None:
+        self.core = core
+        self.op = op
+        self.pipe = pipe
+        self.seq = 0
+        self.learned: Token | None = None
+
+    def ready(self) -> bool:
+        """Whether the step may start, once it is the first of its pipe."""
+        return True
+
+    def run(self, lane: Timeline) -> None:
+        """Do it. Faults are SimErrors that know their op."""
+
+    def want(self) -> Want:
+        """What it waits for when it is not ready."""
+        return Want("")
+
+    def gives(self) -> object:
+        """The key of the signal that it gives; None for none."""
+        return None
+
+    def objects(self) -> tuple[object, ...]:
+        """What the step shares with others besides memory: two steps that share one do not commute."""
+        return ()

@@ -1,0 +1,184 @@
+"""Running a kernel under a schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from pypto_verified.errors import InputError
+from pypto_verified.layouts import Space
+from pypto_verified.pto.module import Func, Module, Op
+from pypto_verified.pto.types import ScalarType, TileBufType
+from pypto_verified.simulator.errors import SimError
+from pypto_verified.simulator.replay import SMALL_INTEGERS, inputs_of, scalar_of, shape_operands
+from pypto_verified.simulator.run import LAUNCH_ARGUMENTS, MAX_STEPS, Given
+from pypto_verified.simulator.schedule import engine, fifo, flags
+from pypto_verified.simulator.schedule.compute import compute
+from pypto_verified.simulator.schedule.core import Core
+from pypto_verified.simulator.schedule.issuers import ISSUERS
+from pypto_verified.simulator.schedule.launch import Group, Memory, bind, chosen, make_code
+from pypto_verified.simulator.schedule.outcome import Outcome
+from pypto_verified.simulator.schedule.queue import Item
+from pypto_verified.simulator.schedule.world import World
+from pypto_verified.simulator.values import Array, Scalar
+from pypto_verified.targets import Target
+from pypto_verified.targets.pipes import pipe_readings
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How a kernel is run. `blocks`: how many blocks, None for one block of a launch that is not known; `first`: the
+    index of the first one; `lanes`: vector cores a block (default: those of a cluster where a cube runs with them, else
+    one); `lane`: the index of the first one; `chip`: cube cores of the chip, which a hard barrier waits for (default:
+    the target's, or no more than there are if `blocks` is None); `strict`: the stricter reading of each fact;
+    `pipes`: assumption -> pipe, for ops whose pipe the sources differ on; `trace`: keep what ran, in order."""
+
+    schedule: str = "program"
+    seed: int = 0
+    blocks: int | None = None
+    first: int = 0
+    count: int | None = None
+    lanes: int | None = None
+    lane: int = 0
+    chip: int | None = None
+    strict: bool = False
+    pipes: Mapping[str, str] | None = None
+    max_steps: int = MAX_STEPS
+    trace: bool = False
+
+
+def run(
+    kernel: Module | Func, target: Target, inputs: Given[Array], scalars: Given[Scalar] | None = None, *,
+    function: str = "", schedule: str = "program", seed: int = 0, blocks: int | None = None, lanes: int | None = None,
+    chip: int | None = None, strict: bool = False, pipes: Mapping[str, str] | None = None,
+    max_steps: int = MAX_STEPS, trace: bool = False,
+) -> Outcome:
+    """Run a kernel: a function alone, or the functions of a module that run together (`function` names one of them).
+
+    `inputs`: an array for each pointer argument, by name or position, copied; `scalars`: a number for each other one.
+    See Launch for the rest. InputError for a missing argument or an unknown schedule.
+    """
+    launch = Launch(schedule, seed, blocks, 0, None, lanes, 0, chip, strict, pipes, max_steps, trace)
+    group, functions = _group(kernel, function)
+    return launched(group, functions, target, inputs, scalars if scalars is not None else {}, launch)
+
+
+def _group(kernel: Module | Func, function: str) -> tuple[Group, dict[str, Func]]:
+    if isinstance(kernel, Func):
+        kernel = Module([kernel])
+    units = [u for u in kernel.units() if any(f.body is not None for f in u.funcs)]
+    for unit in units:
+        if len(units) == 1 or function in (f.name for f in unit.funcs):
+            return chosen(unit, function), {f.name: f for f in unit.funcs}
+    raise InputError("which kernel? this file has several modules", help="name one of its functions")
+
+
+def launched(
+    group: Group, functions: Mapping[str, Func], target: Target, inputs: Given[Array], scalars: Given[Scalar],
+    launch: Launch,
+) -> Outcome:
+    """Run a group as `launch` says."""
+    if launch.schedule not in engine.SCHEDULES:
+        raise InputError(f"no schedule {launch.schedule}; there are: {', '.join(engine.SCHEDULES)}")
+    memory = Memory(group, inputs)
+    try:
+        world = make_world(group, functions, target, memory, scalars, launch)
+    except SimError as error:
+        return Outcome(errors=[error], stopped=True, schedule=launch.schedule)
+    with np.errstate(all="ignore"):
+        engine.run(world, engine.policy(launch.schedule, launch.seed))
+    finish(world)
+    world.outcome.outputs = memory.outputs()
+    world.outcome.schedule = launch.schedule
+    return world.outcome
+
+
+def make_world(
+    group: Group, functions: Mapping[str, Func], target: Target, memory: Memory, scalars: Given[Scalar], launch: Launch
+) -> World:
+    """The cores of a launch before their first op."""
+    readings = launch.pipes or {}
+
+    def pipe_of(op: Op, own: str) -> str:
+        return _read_pipe(op, own, target, readings) if readings else own
+
+    blocks = launch.blocks or 1
+    lanes = launch.lanes or (target.lanes_per_cube if group.mixed else 1)
+    codes = make_code(group, functions, target, blocks, lanes, pipe_of)
+    chip = launch.chip if launch.chip is not None else target.cubes if launch.blocks is not None else 0
+    world = World(
+        target, len(codes), blocks=blocks, lanes=lanes, chip=chip, strict=launch.strict,
+        ordering=launch.schedule != "cpu", max_steps=launch.max_steps, tracing=launch.trace, issuers=ISSUERS,
+        compute=compute, closing=closing,
+    )
+    count = launch.count if launch.count is not None else launch.first + blocks
+    for index, (code, block, lane) in enumerate(codes):
+        place, own_lane = (launch.first + block, count), launch.lane + lane
+        env = bind(code, memory, scalars, place, own_lane)
+        machine = code.machine
+        machine.log = world.log
+        machine.start(place, (own_lane, target.lanes_per_cube), lambda op, found: None, False)
+        core = Core(world, index, code, block, lane, env)
+        # a5: the assembler guards a function whose tiles all cross whole, so that lane 0 alone runs it (PTOAS)
+        if target.on_chip_pipe and lane > 0 and group.mixed and fifo.runs_in_first_lane(code):
+            core.pc, core.ended = len(code.steps), True
+        world.cores.append(core)
+    for buffer in memory.buffers():
+        buffer.log = world.log
+    return world
+
+
+def _read_pipe(op: Op, own: str, target: Target, readings: Mapping[str, str]) -> str:
+    spaces: dict[str, Space | None] = {}
+    for group in ("src", "dst"):
+        value = op.opt(group)
+        spaces[group] = value.type.loc if value is not None and isinstance(value.type, TileBufType) else None
+    pipes, assumption = pipe_readings(op.name, target.name, spaces["src"], spaces["dst"], "tmp" in op.args)
+    asked = readings.get(assumption, own)
+    return asked if asked in pipes else own
+
+
+def closing(core: Core) -> Iterator[Item]:
+    """What a core does after its function has returned."""
+    return fifo.drain(core)
+
+
+def finish(world: World) -> None:
+    """Note what is left when all has run."""
+    outcome = world.outcome
+    if outcome.stopped or outcome.deadlock is not None:
+        return
+    for core in world.cores:
+        flags.left_set(core)
+        fifo.left_over(core)
+
+
+def replay(
+    kernel: Module | Func, function: str, witness: Mapping[str, int], target: Target, *, schedule: str = "program",
+    seed: int = 0, strict: bool = False, pipes: Mapping[str, str] | None = None, max_steps: int = MAX_STEPS,
+    integers: tuple[int, int] = SMALL_INTEGERS, trace: bool = False,
+) -> Outcome:
+    """Run a kernel under a schedule on the numbers of a witness (see `simulator.replay`): random tensors as large as
+    its views say; `block_idx`, `block_num` and `subblock_idx` name the block and lane."""
+    group, functions = _group(kernel, function)
+    inputs: dict[str, Array] = {}
+    scalars: dict[str, Scalar] = {}
+    try:
+        for func in group.functions:
+            shapes = shape_operands(func)
+            own = {a.name: scalar_of(a, witness, a in shapes) for a in func.args
+                   if isinstance(a.type, ScalarType) and a.name not in LAUNCH_ARGUMENTS}
+            scalars |= own
+            for name, array in inputs_of(func, own, seed, integers).items():
+                if name not in inputs or array.size > inputs[name].size:
+                    inputs[name] = array
+    except SimError as error:
+        return Outcome(errors=[error], stopped=True, schedule=schedule)
+    block = witness.get("block_idx", 0)
+    launch = Launch(
+        schedule, seed, None, block, witness.get("block_num", block + 1), None, witness.get("subblock_idx", 0), None,
+        strict, pipes, max_steps, trace,
+    )
+    return launched(group, functions, target, inputs, scalars, launch)

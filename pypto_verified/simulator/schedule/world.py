@@ -1,0 +1,135 @@
+"""What the cores of a run share: global memory, signals, the history of accesses, and what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+
+from pypto_verified.layouts import Space
+from pypto_verified.simulator.errors import SimError
+from pypto_verified.simulator.memory import Access
+from pypto_verified.simulator.schedule.clocks import Timeline
+from pypto_verified.simulator.schedule.core import Core, Issuer
+from pypto_verified.simulator.schedule.history import Conflict, History, Region, Stamp, conflicts, record
+from pypto_verified.simulator.schedule.outcome import At, Outcome, Race, Ran, Unseen
+from pypto_verified.simulator.schedule.queue import Item
+from pypto_verified.targets import Target
+from pypto_verified.targets.pipes import Hazard, fences_between, ordered_on_pipe
+
+Touched = tuple[object, Region, bool]
+"""(memory, region, whether it was written) of the step that ran last."""
+
+
+class World:
+    """`log` receives the accesses of the op that runs; `budget` are the jumps left, `issued` counts steps. `ordering`
+    off: flags and barriers hold nothing back (CPU mode). `touched`: what the last step accessed."""
+
+    def __init__(
+        self, target: Target, cores: int, *, blocks: int, lanes: int, chip: int, strict: bool, ordering: bool,
+        max_steps: int, tracing: bool, issuers: Mapping[str, Issuer], compute: Issuer,
+        closing: Callable[[Core], Iterable[Item]],
+    ) -> None:
+        self.target = target
+        self.size = cores * len(target.pipes)
+        self.blocks = blocks
+        self.lanes = lanes
+        self.chip = chip
+        self.strict = strict
+        self.ordering = ordering
+        self.budget = max_steps
+        self.issuers = issuers
+        self.compute = compute
+        self.closing = closing
+        self.cores: list[Core] = []
+        self.signals: dict[object, object] = {}
+        self.log: list[Access] = []
+        self.outcome = Outcome()
+        self.history = History()
+        self.tracing = tracing
+        self.issued = 0
+        self.touched: list[Touched] = []
+        self._pairs: set[tuple[int, int, str, str]] = set()
+        self._unseen: set[tuple[int, int]] = set()
+
+    def in_order(self, pipe: str) -> bool:
+        """Whether ops of the pipe need no barrier between them."""
+        return self.target.same_pipe_ordered(pipe, self.strict)
+
+    def report(self, error: SimError, item: Item) -> None:
+        """Note a fault that does not stop the run."""
+        error.at(item.op)
+        self.outcome.errors.append(error)
+
+    def perform(self, item: Item) -> None:
+        """Run a step that is ready and first of its pipe. SimError for a fault that stops the run."""
+        lane = item.core.lanes[item.pipe]
+        self.touched.clear()
+        if item.learned is not None and lane.learned is not item.learned:
+            lane.learn(item.learned)
+            lane.learned = item.learned
+        if self.tracing:
+            self.outcome.trace.append(Ran(item.core.at(item), item.seq))
+        self.outcome.steps += 1
+        try:
+            item.run(lane)
+        except SimError as error:
+            error.at(item.op)
+            raise
+        lane.settle()
+
+    def accessed(self, item: Item, lane: Timeline, count: int, atomic: bool, owners: Mapping[str, object]) -> None:
+        """Check and remember what the log holds. `owners`: memories of tiles of other cores, by name."""
+        core = item.core
+        waw = ordered_on_pipe(self.target, item.pipe, Hazard.WAW, self.strict)
+        stamp = Stamp(lane.index, count, item, atomic)
+        for access in self.log:
+            memory: object = access.owner if access.space is Space.GM else (
+                owners.get(access.owner) or (core.index, access.space))
+            region = self.history.region(memory, access)
+            if region is None:
+                continue
+            self.touched.append((memory, region, access.writes))
+            for found in conflicts(region, stamp, access.writes, lane.known, waw):
+                self._race(found, item, memory)
+            if access.space is Space.GM and not access.writes:
+                self._check_seen(region, item, lane, str(memory))
+            record(region, stamp, access.writes)
+        self.log.clear()
+
+    def _race(self, found: Conflict, item: Item, memory: object) -> None:
+        earlier = found.earlier.item
+        key = (id(earlier.op), id(item.op), earlier.core.kind, item.core.kind)
+        if key in self._pairs:
+            return
+        self._pairs.add(key)
+        hazard = Hazard.WAR if not found.earlier_writes else Hazard.WAW if found.writes else Hazard.RAW
+        self.outcome.races.append(Race(
+            hazard, earlier.core.at(earlier), item.core.at(item), self._name(memory), found.low, found.high))
+
+    def _name(self, memory: object) -> str:
+        if not isinstance(memory, tuple):
+            return f"tensor {memory}"
+        index, space = memory
+        core = self.cores[index]
+        return f"{space.value} of {core.name}"
+
+    def _check_seen(self, region: Region, item: Item, lane: Timeline, memory: str) -> None:
+        """Whether each write that is ordered before this read has been made visible."""
+        for near in region.near:
+            last = near.writer
+            if last is None or last.thread == lane.index or last.count > lane.known[last.thread]:
+                continue
+            if last.count <= lane.seen[last.thread] or (id(last.item.op), id(item.op)) in self._unseen:
+                continue
+            writer, reader = last.item.core, item.core
+            kind = "scalar" if last.item.pipe == "S" else "bulk"
+            other = "core" if writer is not reader else "scalar" if item.pipe == "S" else "bulk"
+            fences = fences_between(kind, other, self.strict)
+            shared = region.shared(near)
+            if fences and shared is not None:
+                self._unseen.add((id(last.item.op), id(item.op)))
+                self.outcome.unseen.append(
+                    Unseen(writer.at(last.item), reader.at(item), memory, *shared, fences))
+
+
+def at_of(item: Item) -> At:
+    return item.core.at(item)
