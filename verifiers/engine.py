@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from pypto_verified.errors import Location, NotModelled, ParseError
-from pypto_verified.index import Cond
+from pypto_verified.index import Cond, all_of
 from pypto_verified.pto.legality import Check
 from pypto_verified.pto.module import Func, Module
 from pypto_verified.pto.walk import walk_ops
@@ -105,8 +105,11 @@ def _verify_function(
         return result
     shown = options.names.get(func.name, {})
     outputs = tuple((a, shown.get(a, a)) for a in options.outputs.get(func.name, ()))
-    context = Context(program, target, level3, options.strict, module, ladder, outputs)
-    check = Judge(program, ladder, _assumed(program, options), result, func.name in options.names)
+    assumed = _assumed(program, options)
+    context = Context(
+        program, target, level3, options.strict, module, ladder, outputs, all_of(c for _, c in assumed),
+        options.explicit_sync)
+    check = Judge(program, ladder, assumed, result, func.name in options.names)
     for rule in selected(options.families):
         check.rule(rule, context)
     check.unmodelled()

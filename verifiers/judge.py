@@ -122,6 +122,9 @@ class Judge:
             spent = decision.rlimit
             decision = self.ladder.decide(Query(hypotheses, goal, free | related, ()))
             decision = replace(decision, rlimit=decision.rlimit + spent)
+        shown = rule.shown(site)
+        if decision.verdict is Verdict.REFUTED and shown:
+            decision = replace(decision, model={**decision.model, **shown})
         why = rule.undecided(site)
         if why and (decision.verdict is not Verdict.REFUTED):
             return Decision(Verdict.UNKNOWN, "", why=why, rlimit=decision.rlimit, opinions=decision.opinions)
@@ -193,7 +196,8 @@ class Judge:
             help += f'; or, if callers keep to it, --assume "{goal!r}"'
         return finding(
             rule.id, rule.kind, decision.verdict, message, place, help=help, needs=needs,
-            witness=self._witness(decision, hypotheses, names_of(goal) or names_of(site.path)))
+            witness=self._witness(
+                decision, hypotheses, frozenset(rule.shown(site)) or names_of(goal) or names_of(site.path)))
 
     def _named_values(self, decision: Decision) -> dict[str, int]:
         """The model, and the value of every name that users see."""

@@ -15,7 +15,8 @@ class Options:
     by function, the arguments that the author declared as written only, which a text does not tell. `level`:
     'level2', 'level3', or '' to see it from whether the text carries addresses. `families`: rule families to run, all
     if empty. `answers`: a directory where the solver's answers outlive the run. `second`: ask a second solver too, and
-    keep both texts of a question there when the two differ."""
+    keep both texts of a question there when the two differ. `explicit_sync`: a function without any flag or barrier is
+    not left to the assembler, it orders its own pipes."""
 
     assume: tuple[str, ...] = ()
     strict: bool = False
@@ -26,3 +27,4 @@ class Options:
     families: frozenset[str] = frozenset()
     answers: Path | None = None
     second: Path | None = None
+    explicit_sync: bool = False

@@ -21,6 +21,7 @@ from verifiers import (
     layout_ops,
     pitch,
     plan,
+    race,
     split,
     stride,
     valid,
@@ -37,12 +38,13 @@ RULES: tuple[AnyRule, ...] = (
     *valid.RULES, *layout.RULES, *dtype.RULES,
     *event.RULES, *event_names.RULES, *kind.RULES, *pitch.RULES, *split.RULES,
     *extents.RULES, *layout_ops.RULES, *stride.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES,
+    *race.RULES,
 )
 
 
-def family(rule: AnyRule) -> str:
-    """The part of the id before the first dash."""
-    return rule.id.split("-")[0]
+def family(rule: AnyRule | str) -> str:
+    """The part of a rule's id before the first dash."""
+    return (rule if isinstance(rule, str) else rule.id).split("-")[0]
 
 
 def selected(families: frozenset[str]) -> Iterator[AnyRule]:

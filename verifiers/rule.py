@@ -48,6 +48,8 @@ class Rule(Generic[S]):
     that the claim itself rests on (those of symbols are added by the engine), `unneeded` those that do not matter at
     a site. `mutant` is a wrong `goal`: on the rule's own examples it must give another verdict.
 
+    `shown`: values that the rule itself has found to fail, for rules whose goal does not tell them.
+
     `undecided`: why a site is beyond the rule ('' if it is not); there a goal that holds whatever happens is proved,
     and one that fails within `given` refuted, all the same. `chosen`: parameters that the rule may choose against a
     goal, such as those that count iterations.
@@ -71,6 +73,7 @@ class Rule(Generic[S]):
     unneeded: Callable[[S], tuple[str, ...]] = field(default=lambda s: ())
     undecided: Callable[[S], str] = field(default=lambda s: "")
     chosen: Callable[[S], frozenset[str]] = field(default=lambda s: frozenset())
+    shown: Callable[[S], Mapping[str, int]] = field(default=lambda s: {})
 
 
 def always(site: Site) -> bool:

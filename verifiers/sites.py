@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pypto_verified.index import Cond, Expr, IntLike, const
+from pypto_verified.index import TRUE, Cond, Expr, IntLike, const
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Module, Op
 from pypto_verified.pto.types import TileBufType
@@ -19,7 +19,8 @@ from verifiers.solver import Ladder
 class Context:
     """What sites are found in. `level3`: the text carries addresses; `module`: the functions around this one; `ladder`:
     for sites that only a decision finds, such as the state of a flag at the head of a loop; `outputs`: the pointer
-    arguments that the author declared as written only, each with the author's name for it."""
+    arguments that the author declared as written only, each with the author's name for it; `assumed`: what the user
+    takes for granted; `explicit_sync`: see Options."""
 
     program: AccessProgram
     target: Target
@@ -28,6 +29,8 @@ class Context:
     module: Module | None = field(default=None, compare=False)
     ladder: Ladder = field(default_factory=Ladder)
     outputs: tuple[tuple[str, str], ...] = ()
+    assumed: Cond = TRUE
+    explicit_sync: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from tests.verifiers import (
     examples_kind,
     examples_ops,
     examples_pitch,
+    examples_race,
     examples_scalar,
     examples_split,
 )
@@ -25,7 +26,7 @@ from verifiers.registry import RULES, AnyRule, family
 IDS = [r.id for r in RULES]
 PAIRS = (
     examples.PAIRS | examples_ops.PAIRS | examples_event.PAIRS | examples_pitch.PAIRS | examples_split.PAIRS
-    | examples_scalar.PAIRS | examples_kind.PAIRS)
+    | examples_scalar.PAIRS | examples_kind.PAIRS | examples_race.PAIRS)
 
 
 def test_each_rule_has_an_example_and_each_example_a_rule() -> None:

@@ -1,0 +1,73 @@
+"""One passing and one violating kernel for each rule about races; the two texts differ in one field."""
+
+from __future__ import annotations
+
+from tests.verifiers.examples import Pair
+from tests.verifiers.examples_event import computed, flag, loop
+from tests.verifiers.kernels import alloc, kernel, load, store, tile, unary, view, window
+
+VEC = tile()
+
+
+def pipes(*body: str, args: str = "") -> str:
+    """A kernel on tiles `a` at 0, `b` at 8192, `c` at 16384 and windows `%src` of %p, `%dst` of %q, 32 x 64 each."""
+    return kernel("\n".join((
+        view("pv", "p", "c512"), view("qv", "q", "c512"), window("src", "pv", "%c0, %c0", "%c32, %c64", "32x64"),
+        window("dst", "qv", "%c0, %c0", "%c32, %c64", "32x64"),
+        alloc("a", VEC), alloc("b", VEC, 8192), alloc("c", VEC, 16384), *body)), args)
+
+
+def read(tile: str = "a") -> str:
+    """A load of `%src`."""
+    return load("src", tile, VEC, "32x64")
+
+
+def write(tile: str = "a") -> str:
+    """A store to `%dst`."""
+    return store(tile, "dst", VEC, "32x64")
+
+
+def exp(src: str, dst: str) -> str:
+    """A vector op."""
+    return unary("texp", src, dst, VEC)
+
+
+def barrier(pipe: str) -> str:
+    return f"pto.barrier <PIPE_{pipe}>"
+
+
+def both(pair: str, id: int = 0) -> str:
+    """A flag set and waited for at once."""
+    return "\n".join((flag("set", id, pair), flag("wait", id, pair)))
+
+
+def chain(*flags: str) -> str:
+    """Load, exp, store: two flags order the three."""
+    first, second = flags
+    return pipes(read("a"), both(first), exp("a", "b"), both(second), write("b"))
+
+
+def slots(waited: str) -> str:
+    """Load and exp in a loop over two slots in turn; the load waits for the exp of the same slot, `waited` rounds
+    ago."""
+    return pipes(
+        flag("set", 0, "V MTE2"), flag("set", 1, "V MTE2"),
+        loop(
+            "M", "%id = arith.remsi %i, %c2 : index", f"%old = arith.remsi %i, %{waited} : index",
+            "%off = arith.muli %id, %slot : index", "%at = arith.index_cast %off : index to i64",
+            f"%t = pto.alloc_tile addr = %at valid_row = %c32 valid_col = %c64 : {VEC}",
+            computed("wait", "old", "V MTE2"), load("src", "t", VEC, "32x64"), computed("set", "id", "MTE2 V"),
+            computed("wait", "id", "MTE2 V"), unary("texp", "t", "c", VEC), computed("set", "old", "V MTE2"),
+            barrier("V")),
+        flag("wait", 0, "V MTE2"), flag("wait", 1, "V MTE2"),
+        args="%M: index, %slot: index")
+
+
+PAIRS: dict[str, Pair] = {
+    "RACE-RAW": Pair(chain("MTE2 V", "V MTE3"), chain("MTE2 V", "V MTE2")),
+    "RACE-WAR": Pair(
+        pipes(read("a"), both("MTE2 V"), exp("a", "b"), both("V MTE2"), read("a")),
+        pipes(read("a"), both("MTE2 V"), exp("a", "b"), both("V MTE3"), read("a"))),
+    "RACE-WAW": Pair(
+        pipes(read("a"), both("MTE2 V"), exp("c", "a")), pipes(read("a"), both("MTE2 MTE3"), exp("c", "a"))),
+}

@@ -1,0 +1,129 @@
+"""What each op touches, phase by phase, and the pipes it may run on."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+
+from pypto_verified.index import Expr
+from pypto_verified.layouts import Space
+from pypto_verified.pto.module import Op
+from pypto_verified.pto.op_pipes import op_phases, op_pipes
+from pypto_verified.pto.types import PtrType
+from verifiers.access import AccessProgram, Step, TensorView, TileUse, Window
+from verifiers.access.overlap import needed, touched
+from verifiers.access.program import Operand, Pointer
+from verifiers.race.places import OnChip, Place, box_of, element_box, names, view_box
+
+_NO_ACCESS = ("pto.tfree", "pto.set_ffts", "pto.cmo.cacheinvalid", "pto.syncall", "pto.aic_initialize_pipe",
+              "pto.aiv_initialize_pipe", "pto.talloc")
+"""Ops with operands whose bytes they do not touch, or not on a pipe that flags order."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Access:
+    """A read or write of `place` by phase `phase` of `step`. `pipe`: of the phase as the op's row says; `readings`: all
+    pipes that the sources name for it; `what`: the tile or tensor, for reports; `names`: symbols of its place."""
+
+    number: int
+    step: Step
+    phase: int
+    writes: bool
+    pipe: str
+    readings: tuple[str, ...]
+    assumption: str
+    place: Place
+    what: str
+    names: frozenset[str]
+
+    @property
+    def scalar(self) -> bool:
+        """Whether it goes through the data cache of the scalar unit."""
+        return self.pipe == "S"
+
+
+def accesses_of(program: AccessProgram, target: str) -> dict[int, tuple[Access, ...]]:
+    """The accesses of each step that has some, by the step's index, in the order of its phases: reads before writes."""
+    found: dict[int, tuple[Access, ...]] = {}
+    number = 0
+    for step in program.steps:
+        own: list[Access] = []
+        for access in _of_step(step, target, number):
+            own.append(access)
+            number += 1
+        if own:
+            found[step.index] = tuple(own)
+    return found
+
+
+def _of_step(step: Step, target: str, number: int) -> Iterator[Access]:
+    op = step.op
+    if op.name.startswith(_NO_ACCESS):
+        return
+    others = op_phases(op, target)[1:]
+    _, assumption = op_pipes(op, target)
+    for i, phase in enumerate(step.phases):
+        if not phase.pipe:
+            continue
+        readings = (phase.pipe, *(p[0].pipe for p in others))
+        seen: set[Hashable] = set()
+        for writes, groups in ((False, phase.reads), (True, phase.writes)):
+            operands = [o for g in groups for o in step.operands.get(g, ())]
+            if writes and step.made is not None:
+                operands.append(step.made)
+            for operand in operands:
+                place = _place(step, operand, writes)
+                if place is None or (key := (writes, place.key())) in seen:
+                    continue
+                seen.add(key)
+                yield Access(
+                    number, step, i, writes, phase.pipe, readings, assumption, place, _what(operand), names(place))
+                number += 1
+
+
+def _place(step: Step, operand: Operand, writes: bool) -> Place | None:
+    if isinstance(operand, TileUse):
+        part = touched(step, operand) if writes else needed(step, operand)
+        root = part.root
+        if root.address is None:
+            return OnChip(root, part.rect.base, part.rect)
+        return OnChip(root.space, root.address + part.rect.base, part.rect)
+    if isinstance(operand, Window):
+        return box_of(operand)
+    if isinstance(operand, TensorView):
+        return view_box(operand)
+    if isinstance(operand, Pointer):
+        return _scalar_place(step, operand)
+    return None
+
+
+def _scalar_place(step: Step, pointer: Pointer) -> Place:
+    """Where a scalar load or store goes."""
+    index = next((o for o in step.operands.get("offset", ()) if isinstance(o, Expr)), None)
+    offset = pointer.offset + index if index is not None else pointer.offset
+    return element_box(pointer.base, offset, _itemsize(step.op))
+
+
+def _itemsize(op: Op) -> int:
+    type_ = op.arg("ptr").type if op.opt("ptr") is not None else None
+    return type_.dtype.bytes if isinstance(type_, PtrType) else 1
+
+
+def _what(operand: Operand) -> str:
+    if isinstance(operand, TileUse):
+        return operand.name
+    if isinstance(operand, Window):
+        return operand.view.name
+    if isinstance(operand, TensorView):
+        return operand.name
+    return f"%{operand.base}" if isinstance(operand, Pointer) else ""
+
+
+def is_global(access: Access) -> bool:
+    """Whether it touches global memory."""
+    return not isinstance(access.place, OnChip)
+
+
+def space_of(access: Access) -> Space | None:
+    """The on-chip memory an access touches, None for global memory and for places without an address."""
+    return access.place.arena if isinstance(access.place.arena, Space) else None

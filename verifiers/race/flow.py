@@ -1,0 +1,358 @@
+"""The order of pipes along all paths of a function at once: a fixpoint over its loops.
+
+Each loop is walked as `cycles` says. A path is a set of conditions that held at its branches, kept where a later
+condition speaks of the same names. What is found ordered is ordered in every run; what is not may be.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_cond, symbols_of
+from pypto_verified.index.cond import FALSE, TRUE
+from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step
+from verifiers.race.accesses import Access
+from verifiers.race.cycles import Cycle, cycle_of
+from verifiers.race.items import Item
+from verifiers.race.literals import Literals, decided, with_conjuncts
+from verifiers.race.order import Order
+from verifiers.race.places import Place, apart
+from verifiers.race.sync import Sync
+from verifiers.race.walker import Core, Walker
+from verifiers.solver import Ladder
+from verifiers.solver.cone import conjuncts, names_of, split_by_relevance
+
+MOST_PATHS = 8
+"""Paths that are kept apart at one place."""
+_QUESTIONS = 200
+"""Pairs of symbolic places that the solver is asked about."""
+
+Paths: TypeAlias = dict[Literals, Order]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Setting:
+    """Where a walk is: what stands for the counters of the loops around, and a key that tells such places apart."""
+
+    values: Mapping[str, IntLike]
+    key: tuple[Hashable, ...]
+    cycles: tuple[Cycle, ...]
+
+
+OUTSIDE = Setting({}, (), ())
+
+
+@dataclass(slots=True, eq=False)
+class _Visit:
+    """What is known of a loop in one setting: paths at its heads, and those that leave it."""
+
+    entry: Paths = field(default_factory=dict)
+    heads: list[Paths] = field(default_factory=list)
+    exits: Paths = field(default_factory=dict)
+
+
+class Flow(Walker):
+    """The result: `pairs`, and `blind`, what kept some order from being seen ('' if nothing did)."""
+
+    def __init__(self, core: Core, ladder: Ladder, assumed: Cond = TRUE) -> None:
+        super().__init__(core)
+        self._ladder = ladder
+        self._questions = 0
+        self._loops: dict[Loop, Cycle | None] = {}
+        self._visits: dict[Hashable, _Visit] = {}
+        self._placed: dict[tuple[int, Hashable], list[tuple[Item, ...]]] = {}
+        self._conds: dict[tuple[int, Hashable], Cond] = {}
+        self._ids: dict[tuple[int, Hashable], int | None] = {}
+        self._spoken = _spoken(self.program)
+        self._run(self.program.body, {frozenset(conjuncts(assumed)): Order()}, OUTSIDE)
+
+    # Nodes
+
+    def _run(self, node: Node, paths: Paths, at: Setting) -> Paths:
+        if isinstance(node, Step):
+            self._step(node, paths, at)
+            return paths
+        if isinstance(node, Sequence):
+            for item in node.items:
+                if not isinstance(item, Step) or item.index in self.accesses or item.index in self.syncs:
+                    paths = self._run(item, paths, at)
+            return paths
+        if isinstance(node, Branch):
+            return self._branch(node, paths, at)
+        return self._loop(node, paths, at)
+
+    def _step(self, step: Step, paths: Paths, at: Setting) -> None:
+        sync = self.syncs.get(step.index)
+        if sync is not None:
+            number = self._id(sync, at)
+            for order in paths.values():
+                self.apply(sync, number, order)
+        accesses = self.accesses.get(step.index)
+        if accesses is not None:
+            phases = self._items_at(step, accesses, at)
+            for order in paths.values():
+                self.touch(phases, order)
+
+    def _id(self, sync: Sync, at: Setting) -> int | None:
+        if sync.id is None or sync.id.value is not None:
+            return sync.id.value if sync.id is not None else None
+        key = (sync.step.index, at.key)
+        if key not in self._ids:
+            self._ids[key] = substitute(sync.id, at.values).value
+        return self._ids[key]
+
+    def _items_at(self, step: Step, accesses: tuple[Access, ...], at: Setting) -> list[tuple[Item, ...]]:
+        """The items of a step, phase by phase."""
+        key = (step.index, at.key)
+        found = self._placed.get(key)
+        if found is None:
+            phases: dict[int, list[Item]] = {}
+            for access in accesses:
+                place = access.place.at(at.values) if access.names & at.values.keys() else access.place
+                names = {n for e in place.exprs() for n in symbols_of(e)}
+                ages = tuple((c, 0) for c in at.cycles if not names.isdisjoint(symbols_of(c.round)))
+                for pipe in access.readings:
+                    phases.setdefault(access.phase, []).append(self.items.item(access, pipe, place, ages))
+            found = self._placed[key] = [tuple(own) for _, own in sorted(phases.items())]
+        return found
+
+    def meet(self, a: Place, b: Place) -> bool:
+        goal = apart(a, b)
+        if goal is TRUE or goal is FALSE:
+            return goal is FALSE
+        self._questions += 1
+        if self._questions > _QUESTIONS:
+            return True
+        relevant, _, _ = split_by_relevance(self.program.symbols.facts, names_of(goal))
+        return not self._ladder.entails(relevant, goal)
+
+    # Branches
+
+    def _branch(self, branch: Branch, paths: Paths, at: Setting) -> Paths:
+        key = (branch.op.line, id(branch), at.key)
+        cond = self._conds.get(key[1:])
+        if cond is None:
+            cond = self._conds[key[1:]] = substitute_cond(branch.cond, at.values)
+        then: Paths = {}
+        orelse: Paths = {}
+        for known, order in paths.items():
+            here = decided(cond, known)
+            if here is not FALSE:
+                then[self._with(known, here)] = order.copy() if here is not TRUE else order
+            if here is not TRUE:
+                orelse[self._with(known, ~here)] = order
+        done = self._run(branch.then, then, at) if then else {}
+        other = self._run(branch.orelse, orelse, at) if orelse else {}
+        _merge(done, other)
+        return done
+
+    def _with(self, known: Literals, c: Cond) -> Literals:
+        """A condition is kept if another one of the function may be about the same."""
+        if c is TRUE or self._spoken[_subject(c)] < 2:
+            return known
+        return with_conjuncts(known, c)
+
+    # Loops
+
+    def _loop(self, loop: Loop, paths: Paths, at: Setting) -> Paths:
+        if loop.inside is FALSE:
+            return paths
+        cycle = self._cycle(loop)
+        if cycle is None or (loop.var is None and self._works_at_exit(loop)):
+            self.blind = self.blind or f"the loop at line {loop.op.line} is not counted"
+            return self._run(loop.body, paths, at)
+        visit = self._visits.setdefault((id(loop), at.key), _Visit())
+        if not _join(visit.entry, paths):
+            return {k: o.copy() for k, o in visit.exits.items()}
+        starts = {k: o.copy() for k, o in visit.entry.items()}
+        current, left = self._part(cycle.goes_on(cycle.base - cycle.base), starts, at)
+        _join(visit.exits, left)
+        for j in range(cycle.first):
+            if not current:
+                break
+            inner = Setting({**at.values, cycle.name: _value(cycle, j, at)}, (*at.key, j), at.cycles)
+            current = self._run(loop.body, current, inner)
+            next_ = cycle.steady(0) - cycle.period * cycle.round - cycle.first + (j + 1)
+            current, left = self._part(cycle.goes_on(next_), current, at)
+            _join(visit.exits, self._forget(left, cycle))
+        if current and (cycle.length is None or cycle.length > cycle.first):
+            self._steady(cycle, visit, current, at)
+        return {k: o.copy() for k, o in visit.exits.items()}
+
+    def _steady(self, cycle: Cycle, visit: _Visit, entry: Paths, at: Setting) -> None:
+        """Rounds until nothing new comes to any head."""
+        period, loop = cycle.period, cycle.loop
+        if not visit.heads:
+            visit.heads = [{} for _ in range(period)]
+        settings = [
+            Setting({**at.values, cycle.name: _value(cycle, cycle.steady(r), at)}, (*at.key, "s", r),
+                    (*at.cycles, cycle)) for r in range(period)]
+        pending = [False] * period
+        pending[0] = _join(visit.heads[0], entry)
+        r = 0
+        while any(pending):
+            if pending[r]:
+                pending[r] = False
+                current = {k: o.copy() for k, o in visit.heads[r].items()}
+                current = self._run(loop.body, current, settings[r])
+                on, left = self._part(
+                    cycle.goes_on(cycle.steady(r) + 1), current, at, settings[r].values)
+                if cycle.may_end(r):
+                    _join(visit.exits, self._ended(left if cycle.length is None else current, cycle))
+                following = (r + 1) % period
+                if following == 0:
+                    on = self._next_round(on, cycle)
+                pending[following] |= _join(visit.heads[following], on)
+            r = (r + 1) % period
+
+    def _part(
+        self, goes_on: Cond, paths: Paths, at: Setting, values: Mapping[str, IntLike] | None = None
+    ) -> tuple[Paths, Paths]:
+        """(paths on which the loop goes on, paths on which it ends)."""
+        cond = substitute_cond(goes_on, values if values is not None else at.values)
+        on: Paths = {}
+        left: Paths = {}
+        for known, order in paths.items():
+            here = decided(cond, known)
+            if here is not FALSE:
+                _put(on, self._with(known, here), order.copy())
+            if here is not TRUE:
+                _put(left, self._with(known, ~here), order)
+        return on, left
+
+    def _next_round(self, paths: Paths, cycle: Cycle) -> Paths:
+        (name,) = symbols_of(cycle.round)
+        made: Paths = {}
+        for known, order in paths.items():
+            _put(made, frozenset(
+                substitute_cond(c, {name: cycle.round - 1}) for c in self._lasting(known, cycle)),
+                _mapped(order, lambda bits: self.items.shift(bits, cycle)))
+        return made
+
+    def _ended(self, paths: Paths, cycle: Cycle) -> Paths:
+        (name,) = symbols_of(cycle.round)
+        made: Paths = {}
+        for known, order in paths.items():
+            _put(made, frozenset(c for c in self._lasting(known, cycle) if name not in symbols_of(c)),
+                 _mapped(order, lambda bits: self.items.end(bits, cycle)))
+        return made
+
+    def _forget(self, paths: Paths, cycle: Cycle) -> Paths:
+        made: Paths = {}
+        for known, order in paths.items():
+            _put(made, frozenset(self._lasting(known, cycle)), order)
+        return made
+
+    def _lasting(self, known: Literals, cycle: Cycle) -> Iterator[Cond]:
+        """What does not speak of things that each iteration makes anew."""
+        symbols = self.program.symbols
+        for c in known:
+            if all("@" in n or symbols.is_older(n, cycle.name) for n in names_of(c)):
+                yield c
+
+    def _cycle(self, loop: Loop) -> Cycle | None:
+        if loop not in self._loops:
+            conds, exprs = self._inside(loop.body)
+            self._loops[loop] = cycle_of(loop, len(self._loops), conds, exprs)
+        return self._loops[loop]
+
+    def _inside(self, node: Node) -> tuple[list[Cond], list[Expr]]:
+        """Branch conditions, and ids and places, of a loop's body."""
+        conds: list[Cond] = []
+        exprs: list[Expr] = []
+        for inner in _nodes(node):
+            if isinstance(inner, Branch):
+                conds.append(inner.cond)
+            elif isinstance(inner, Step):
+                sync = self.syncs.get(inner.index)
+                if sync is not None and sync.id is not None:
+                    exprs.append(sync.id)
+                exprs += [e for a in self.accesses.get(inner.index, ()) for e in a.place.exprs()]
+        return conds, exprs
+
+    def _works_at_exit(self, loop: Loop) -> bool:
+        """Whether a while loop uses pipes where it computes its condition, which runs once more than the body."""
+        return any(
+            isinstance(s, Step) and loop not in s.loops and (s.index in self.accesses or s.index in self.syncs)
+            for s in _nodes(loop.body))
+
+
+def _value(cycle: Cycle, n: IntLike, at: Setting) -> Expr:
+    return substitute(cycle.base, at.values) + n
+
+
+def _mapped(order: Order, move: Callable[[int], int]) -> Order:
+    return Order(move(order.live), [move(b) for b in order.pending], {k: move(b) for k, b in order.flags.items()})
+
+
+def _put(paths: Paths, known: Literals, order: Order) -> None:
+    found = paths.get(known)
+    if found is None:
+        paths[known] = order
+    else:
+        found.join(order)
+
+
+def _join(paths: Paths, others: Paths) -> bool:
+    """Add paths to those at a place; whether that changed anything. Too many become one that knows nothing."""
+    changed = False
+    for known, order in others.items():
+        if known not in paths and len(paths) >= MOST_PATHS:
+            known = frozenset()
+        found = paths.get(known)
+        if found is None:
+            paths[known] = order.copy()
+            changed = True
+        else:
+            changed |= found.join(order)
+    return changed
+
+
+def _merge(paths: Paths, others: Paths) -> None:
+    """Paths of both arms of a branch; two whose orders are the same become one that knows what both know."""
+    for known, order in others.items():
+        for mine, own in paths.items():
+            if own.same(order):
+                del paths[mine]
+                known = mine & known
+                break
+        _put(paths, known, order)
+    while len(paths) > MOST_PATHS:
+        known, order = paths.popitem()
+        _put(paths, frozenset(), order)
+        if len(paths) == 1:
+            break
+
+
+def _subject(c: Cond) -> frozenset[str]:
+    """What a condition speaks of: its names, whichever iteration they stand for."""
+    return frozenset(n.split("@")[0] for n in names_of(c))
+
+
+def _spoken(program: AccessProgram) -> Counter[frozenset[str]]:
+    """How many places of a function speak of the same names: branches, and loops that go on or end."""
+    found: Counter[frozenset[str]] = Counter()
+    for node in _nodes(program.body):
+        if isinstance(node, Branch):
+            found[_subject(node.cond)] += 1
+        elif isinstance(node, Loop):
+            bounds = [b for b in (node.lower, node.upper, node.step) if b is not None]
+            found[frozenset(n for b in bounds for n in symbols_of(b))] += 1
+            if node.counter is not None:
+                found[frozenset(n for b in (*bounds, node.counter) for n in symbols_of(b))] += 1
+    return found
+
+
+def _nodes(node: Node) -> Iterator[Node]:
+    yield node
+    if isinstance(node, Sequence):
+        for item in node.items:
+            yield from _nodes(item)
+    elif isinstance(node, Branch):
+        yield from _nodes(node.then)
+        yield from _nodes(node.orelse)
+    elif isinstance(node, Loop):
+        yield from _nodes(node.body)

@@ -1,0 +1,135 @@
+"""Accesses in the iterations of one walk, numbered: access `n` of the text at one place is bit `k` of a set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+from pypto_verified.index import Expr, symbol, symbols_of
+from verifiers.race.accesses import Access
+from verifiers.race.cycles import Cycle
+from verifiers.race.order import PIPES
+from verifiers.race.places import Place, covers
+
+OLDEST = 2
+"""Rounds after which accesses of a loop are no longer told apart by age."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Item:
+    """`access` at `place`, on `pipe`. `ages`: for each loop whose round says where, how many rounds ago it was (OLDEST:
+    that many or more); none for loops that have ended, whose round may have been any."""
+
+    bit: int
+    access: Access
+    pipe: str
+    place: Place
+    ages: tuple[tuple[Cycle, int], ...]
+
+
+@dataclass(slots=True)
+class Items:
+    """The registry. `meet`: whether two items may have a byte in common, asked once for each pair."""
+
+    meet: Callable[[Place, Place], bool]
+    all: list[Item] = field(default_factory=list)
+    on_pipe: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PIPES, 0))
+    _known: dict[Hashable, Item] = field(default_factory=dict)
+    _compared: dict[int, int] = field(default_factory=dict)
+    _conflicts: dict[int, int] = field(default_factory=dict)
+    _covered: dict[int, int] = field(default_factory=dict)
+    _shifted: dict[tuple[int, Cycle], int] = field(default_factory=dict)
+    _ended: dict[tuple[int, Cycle], int] = field(default_factory=dict)
+    of_cycle: dict[Cycle, int] = field(default_factory=dict)
+
+    def item(self, access: Access, pipe: str, place: Place, ages: tuple[tuple[Cycle, int], ...]) -> Item:
+        """The item for an access at a place."""
+        key = (access.number, pipe, place.key(), ages)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = Item(len(self.all), access, pipe, place, ages)
+            self.all.append(found)
+            self.on_pipe[pipe] |= 1 << found.bit
+            for cycle, _ in ages:
+                self.of_cycle[cycle] = self.of_cycle.get(cycle, 0) | 1 << found.bit
+        return found
+
+    def of(self, bits: int) -> list[Item]:
+        """The items of a set."""
+        found: list[Item] = []
+        while bits:
+            low = bits & -bits
+            found.append(self.all[low.bit_length() - 1])
+            bits ^= low
+        return found
+
+    def conflicts(self, item: Item, live: int) -> int:
+        """Those of `live` that touch a byte of `item`, one of the two writing."""
+        done = self._compared.get(item.bit, 0)
+        conflicts = self._conflicts.get(item.bit, 0)
+        new = live & ~done
+        if new:
+            covered = self._covered.get(item.bit, 0)
+            for other in self.of(new):
+                if not (item.access.writes or other.access.writes) or other.place.arena != item.place.arena:
+                    continue
+                if self.meet(other.place, item.place):
+                    conflicts |= 1 << other.bit
+                    if item.access.writes and covers(item.place, other.place):
+                        covered |= 1 << other.bit
+            self._compared[item.bit] = done | new
+            self._conflicts[item.bit] = conflicts
+            self._covered[item.bit] = covered
+        return conflicts & live
+
+    def overwritten(self, item: Item, live: int) -> int:
+        """Those of `live` all of whose bytes `item` writes."""
+        return self._covered.get(item.bit, 0) & live
+
+    def shift(self, bits: int, cycle: Cycle) -> int:
+        """The set as the next round sees it."""
+        return self._moved(bits, cycle, self._shifted, self._older)
+
+    def end(self, bits: int, cycle: Cycle) -> int:
+        """The set after the loop has ended."""
+        return self._moved(bits, cycle, self._ended, self._after)
+
+    def _moved(
+        self, bits: int, cycle: Cycle, known: dict[tuple[int, Cycle], int], move: Callable[[Item, Cycle], Item]
+    ) -> int:
+        own = bits & self.of_cycle.get(cycle, 0)
+        bits &= ~own
+        while own:
+            low = own & -own
+            own ^= low
+            number = low.bit_length() - 1
+            target = known.get((number, cycle))
+            if target is None:
+                target = known[number, cycle] = 1 << move(self.all[number], cycle).bit
+            bits |= target
+        return bits
+
+    def _older(self, item: Item, cycle: Cycle) -> Item:
+        age = dict(item.ages)[cycle]
+        if age == OLDEST:
+            return item
+        name, older = _name(cycle), cycle.round - 1
+        if age + 1 == OLDEST:
+            older = older - symbol(f"{name}~", 0)
+        ages = tuple((c, a + 1 if c is cycle else a) for c, a in item.ages)
+        return self.item(item.access, item.pipe, item.place.at({name: older}), ages)
+
+    def _after(self, item: Item, cycle: Cycle) -> Item:
+        age = dict(item.ages)[cycle]
+        name = _name(cycle)
+        any_round: Expr = symbol(f"{name}'", 0) + age
+        if age == OLDEST:
+            any_round = any_round + symbol(f"{name}~", 0)
+        ages = tuple((c, a) for c, a in item.ages if c is not cycle)
+        return self.item(item.access, item.pipe, item.place.at({name: any_round}), ages)
+
+
+def _name(cycle: Cycle) -> str:
+    (name,) = symbols_of(cycle.round)
+    return name
+

@@ -1,0 +1,154 @@
+"""Which bytes an access touches: a rect of an on-chip memory, or a box of a tensor in global memory."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias, Union
+
+from pypto_verified.index import Cond, Expr, IntLike, any_of, const, substitute, symbols_of
+from pypto_verified.index.cond import TRUE
+from verifiers.access import Rect, TensorView, Window
+from verifiers.access.overlap import disjoint_rects, mask
+
+Symbols: TypeAlias = Mapping[str, IntLike]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OnChip:
+    """`rect` with its first byte at `base` of `arena`: a memory space, or one allocation that has no address."""
+
+    arena: Hashable
+    base: Expr
+    rect: Rect
+
+    def exprs(self) -> tuple[Expr, ...]:
+        return (self.base,)
+
+    def at(self, values: Symbols) -> OnChip:
+        """The place with symbols replaced."""
+        return replace(self, base=substitute(self.base, values))
+
+    def key(self) -> Hashable:
+        """Equal for equal places."""
+        return (self.arena, self.base.uid, self.rect.rows, self.rect.row_bytes, self.rect.pitch)
+
+    def __str__(self) -> str:
+        if self.base.value is None:
+            return f"{self.rect.span} bytes from {self.base!r}"
+        return f"bytes {self.base.value} to {self.base.value + self.rect.span - 1}"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Box:
+    """A box of global memory behind the pointer `arena`: element `offset + sum(offsets[i] * strides[i])` is its first
+    one, `sizes` counts elements along each axis; `itemsize` in bytes."""
+
+    arena: Hashable
+    offset: Expr
+    offsets: tuple[Expr, ...]
+    sizes: tuple[Expr, ...]
+    strides: tuple[Expr, ...]
+    itemsize: int
+
+    def exprs(self) -> tuple[Expr, ...]:
+        return (self.offset, *self.offsets, *self.sizes, *self.strides)
+
+    def at(self, values: Symbols) -> Box:
+        """The place with symbols replaced."""
+        offsets, sizes, strides = (
+            tuple(substitute(e, values) for e in part) for part in (self.offsets, self.sizes, self.strides))
+        return Box(self.arena, substitute(self.offset, values), offsets, sizes, strides, self.itemsize)
+
+    def key(self) -> Hashable:
+        """Equal for equal places."""
+        return (self.arena, self.itemsize, *(e.uid for e in self.exprs()))
+
+    def __str__(self) -> str:
+        spans = ", ".join(f"{o!r}:{o + s!r}" for o, s in zip(self.offsets, self.sizes, strict=True))
+        return f"elements [{spans}]"
+
+    def first(self) -> Expr:
+        """The element behind the pointer where the box begins."""
+        return self.offset + sum((o * s for o, s in zip(self.offsets, self.strides, strict=True)), start=const(0))
+
+    def last(self) -> Expr:
+        """Its last element."""
+        return self.first() + sum(((n - 1) * s for n, s in zip(self.sizes, self.strides, strict=True)), start=const(0))
+
+
+Place: TypeAlias = Union[OnChip, Box]
+
+
+def box_of(window: Window) -> Box:
+    """A window as a box of its tensor; windows of windows are resolved."""
+    offsets = list(window.offsets)
+    parent = window.parent
+    while parent is not None:
+        offsets = [a + b for a, b in zip(offsets, parent.offsets, strict=False)]
+        parent = parent.parent
+    view = window.view
+    return Box(_pointer(view.base), view.offset, tuple(offsets), window.sizes, view.strides, view.dtype.bytes)
+
+
+def view_box(view: TensorView) -> Box:
+    """A whole tensor."""
+    zeros = tuple(const(0) for _ in view.dims)
+    return Box(_pointer(view.base), view.offset, zeros, view.dims, view.strides, view.dtype.bytes)
+
+
+def element_box(base: str, offset: Expr, itemsize: int) -> Box:
+    """One element behind a pointer."""
+    one = const(1)
+    return Box(_pointer(base), offset, (const(0),), (one,), (one,), itemsize)
+
+
+def _pointer(base: str) -> Hashable:
+    return ("gm", base)
+
+
+def apart(a: Place, b: Place) -> Cond:
+    """The condition under which the two have no byte in common."""
+    if a.arena != b.arena:
+        return TRUE
+    if isinstance(a, OnChip) and isinstance(b, OnChip):
+        return disjoint_rects(a.base, a.rect, b.base, b.rect)
+    if isinstance(a, Box) and isinstance(b, Box):
+        return _boxes_apart(a, b)
+    return TRUE
+
+
+def _boxes_apart(a: Box, b: Box) -> Cond:
+    one, other = a.itemsize, b.itemsize
+    empty = any_of(n <= 0 for n in (*a.sizes, *b.sizes))
+    linear = any_of(((a.last() + 1) * one <= b.first() * other, (b.last() + 1) * other <= a.first() * one))
+    if one != other or a.offset.uid != b.offset.uid or _uids(a.strides) != _uids(b.strides):
+        return any_of((empty, linear))
+    # Boxes of one tensor, within its bounds (the BOUND rules say so): apart along an axis is apart.
+    axes = any_of(
+        any_of((p + m <= q, q + n <= p))
+        for p, m, q, n in zip(a.offsets, a.sizes, b.offsets, b.sizes, strict=True))
+    return any_of((empty, axes)) if len(a.offsets) > 1 else any_of((empty, axes, linear))
+
+
+def covers(a: Place, b: Place) -> bool:
+    """Whether `a` certainly contains all bytes of `b`."""
+    if a.key() == b.key():
+        return True
+    if not isinstance(a, OnChip) or not isinstance(b, OnChip) or a.arena != b.arena:
+        return False
+    if a.base.value is None or b.base.value is None or a.base.value < 0 or b.base.value < 0:
+        difference = (b.base - a.base).value
+        solid = a.rect.pitch == a.rect.row_bytes or a.rect.rows == 1
+        return difference is not None and solid and 0 <= difference <= a.rect.span - b.rect.span
+    theirs = mask(b.base.value, b.rect.rows, b.rect.row_bytes, b.rect.pitch)
+    return not theirs & ~mask(a.base.value, a.rect.rows, a.rect.row_bytes, a.rect.pitch)
+
+
+def names(place: Place) -> frozenset[str]:
+    """Symbols that say where it is."""
+    return frozenset(n for e in place.exprs() for n in symbols_of(e))
+
+
+def _uids(exprs: tuple[Expr, ...]) -> tuple[int, ...]:
+    return tuple(e.uid for e in exprs)

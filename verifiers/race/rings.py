@@ -1,0 +1,33 @@
+"""Which slot of its ring a popped tile lies in. Source: PTO-ISA TPop.hpp: pop `i` of a pipe takes local slot i modulo
+their number."""
+
+from __future__ import annotations
+
+from pypto_verified.pto.legality_context import INITS, pipe_id
+from pypto_verified.targets import Target
+from verifiers.access import AccessProgram, Step
+
+_LOCAL_SLOTS = 2
+"""Slots that a2a3 copies popped tiles to, if a text does not say."""
+_SLOTS = {3: 4}
+"""Slots of a ring by direction mask, if a text does not say; 8 for the others (PTOAS)."""
+
+
+def ring_slot(step: Step, program: AccessProgram, target: Target, pops: dict[int, int]) -> tuple[str, int, int]:
+    """The slot that a pop hands out, as a name; counts the pop in `pops`."""
+    id = pipe_id(step.op)
+    number = pops.get(id, 0)
+    pops[id] = number + 1
+    return ("slot", id, number % _slots(program, target, id))
+
+
+def _slots(program: AccessProgram, target: Target, id: int) -> int:
+    for step in program.steps:
+        if step.op.name in INITS and pipe_id(step.op) == id:
+            named = step.op.attrs.get("slot_num" if target.on_chip_pipe else "local_slot_num")
+            if isinstance(named, int) and named > 0:
+                return named
+            mask = step.op.attrs.get("dir_mask")
+            if target.on_chip_pipe:
+                return _SLOTS.get(mask, 8) if isinstance(mask, int) else 8
+    return _LOCAL_SLOTS

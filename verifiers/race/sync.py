@@ -1,0 +1,89 @@
+"""What a sync op does to the order of one core's pipes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from pypto_verified.index import Expr, const
+from pypto_verified.pto.module import EnumAttr
+from pypto_verified.targets import Target
+from pypto_verified.targets.events import pipe_of
+from pypto_verified.targets.pipes import ALL, barrier_holds
+from verifiers.access import AccessProgram, Step
+from verifiers.flags import action_of
+
+
+class Kind(Enum):
+    """SET and WAIT of a flag, BARRIER of a pipe, DRAIN of all pipes, ACQUIRE and RELEASE of a buffer id."""
+
+    SET = "set"
+    WAIT = "wait"
+    BARRIER = "barrier"
+    DRAIN = "drain"
+    ACQUIRE = "acquire"
+    RELEASE = "release"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sync:
+    """A sync op. `pipe` is where it stands in line (the source of a set, the destination of a wait); `other` the pipe
+    at the flag's other end; `id` None where the text computes it in a way that is not expressed."""
+
+    step: Step
+    kind: Kind
+    pipe: str = ""
+    other: str = ""
+    id: Expr | None = None
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """(source, destination) of a flag."""
+        return (self.pipe, self.other) if self.kind is Kind.SET else (self.other, self.pipe)
+
+
+def sync_of(step: Step, target: Target) -> Sync | None:
+    """What a step does as a sync op of its own core; None if nothing. A barrier that the target drops is nothing."""
+    op = step.op
+    flag = action_of(step)
+    if flag is not None:
+        source, destination = flag.pair
+        if source == destination:
+            # An event within one pipe is a barrier of that pipe, where it is waited for.
+            return None if flag.sets or not barrier_holds(target, source) else Sync(step, Kind.BARRIER, source)
+        if flag.sets:
+            return Sync(step, Kind.SET, source, destination, flag.id)
+        return Sync(step, Kind.WAIT, destination, source, flag.id)
+    if op.name == "pto.syncall":
+        return Sync(step, Kind.DRAIN)
+    if op.name in ("pto.barrier", "pto.barrier_sync"):
+        named = op.attrs.get("pipe", op.attrs.get("op_type"))
+        pipe = pipe_of(named.member) if isinstance(named, EnumAttr) else ""
+        if pipe == ALL:
+            return Sync(step, Kind.DRAIN)
+        return Sync(step, Kind.BARRIER, pipe) if pipe and barrier_holds(target, pipe) else None
+    if op.name.startswith(("pto.get_buf", "pto.rls_buf")):
+        named = op.attrs.get("op_type")
+        pipe = pipe_of(named.member) if isinstance(named, EnumAttr) else ""
+        kind = Kind.ACQUIRE if op.name.startswith("pto.get_buf") else Kind.RELEASE
+        return Sync(step, kind, pipe, "", _buffer_id(step))
+    return None
+
+
+def _buffer_id(step: Step) -> Expr | None:
+    fixed = step.op.attrs.get("buf_id")
+    if isinstance(fixed, int):
+        return const(fixed)
+    return next((o for o in step.operands.get("buf_id", ()) if isinstance(o, Expr)), None)
+
+
+_EXPLICIT = frozenset({
+    "pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn", "pto.record_event", "pto.wait_event",
+    "pto.get_buf", "pto.rls_buf", "pto.get_buf_dyn", "pto.rls_buf_dyn", "pto.tsync",
+})
+
+
+def is_manual(program: AccessProgram) -> bool:
+    """Whether the function orders its own pipes: one flag or event, and the assembler leaves it alone. Barriers alone
+    do not tell: the assembler adds its flags around them (assumption SYNC-LEFT)."""
+    return any(step.op.name in _EXPLICIT for step in program.steps)

@@ -1,0 +1,152 @@
+"""Numbers for the symbols of one run, and which of those that nobody may choose it came to depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+
+from pypto_verified.index import Cond, Expr, evaluate, holds, symbols_of
+from verifiers.access import AccessProgram, Loop, SymbolKind
+from verifiers.access.symbols import UNCONSTRAINED
+from verifiers.flags import trip_names
+from verifiers.solver.cone import conjuncts, names_of
+
+_CHOSEN = frozenset({SymbolKind.DIM, SymbolKind.BLOCK})
+MOST_TRIED = 240
+"""Choices of numbers that are tried for one function."""
+_SMALL = (1, 2, 3, 0, 4, 5)
+
+
+class Values(dict[str, int]):
+    """Values by name. Those that a hypothesis defines are computed where they are asked for; one that is not chosen
+    reads as its least value that is not 0, and is noted in `asked`."""
+
+    def __init__(self, program: AccessProgram, given: Mapping[str, int]) -> None:
+        super().__init__(given)
+        self.asked: set[str] = set()
+        self.truths = Truths(self.asked)
+        self._kinds = program.symbols.kinds
+        self._facts = [(c, names_of(c)) for c in conjuncts(program.symbols.facts)]
+        self._least = {n: a.lo for n, a in symbols_of(program.symbols.facts).items()}
+
+    def __missing__(self, name: str) -> int:
+        if self._kinds.get(name) is SymbolKind.DEFINED:
+            found = self._defined(name)
+            if found is not None:
+                return found
+        self.asked.add(name)
+        return max(1, self._least.get(name) or 1)
+
+    def of(self, e: Expr) -> int:
+        """The number an expression is. Raises ZeroDivisionError where it has none."""
+        return e.constant if not e.terms else evaluate(e, self)
+
+    def holds(self, c: Cond) -> bool:
+        return holds(c, self, self.truths)
+
+    def _defined(self, name: str) -> int | None:
+        for fact, names in self._facts:
+            if name not in names:
+                continue
+            parts = fact.parts if fact.kind == "or" else (fact,)
+            for part in parts:
+                value = self._solved(part, name)
+                if value is not None and not any(
+                        self.holds(other) for other in parts if other is not part and name not in names_of(other)):
+                    return value
+        return None
+
+    def _solved(self, c: Cond, name: str) -> int | None:
+        """The value of a symbol that makes a linear equation hold."""
+        if c.kind != "zero" or c.expr is None:
+            return None
+        for mono, factor in c.expr.terms:
+            if len(mono) == 1 and mono[0].kind == "sym" and mono[0].name == name and abs(factor) == 1:
+                rest = c.expr - factor * _alone(c.expr, name)
+                return -factor * self.of(rest) if name not in symbols_of(rest) else None
+        return None
+
+
+def _alone(e: Expr, name: str) -> Expr:
+    from pypto_verified.index.expr import from_atom
+
+    return from_atom(symbols_of(e)[name])
+
+
+class Truths(dict[str, bool]):
+    """Opaque Booleans: false unless given, and noted."""
+
+    def __init__(self, asked: set[str]) -> None:
+        super().__init__()
+        self._asked = asked
+
+    def __missing__(self, name: str) -> bool:
+        self._asked.add(name)
+        return False
+
+
+def choices(program: AccessProgram, background: Cond, loops: list[Loop]) -> Iterator[dict[str, int]]:
+    """Values for extents, block indices and parameters that count iterations, small ones first, under which the
+    assumptions hold."""
+    kinds = program.symbols.kinds
+    names = [n for n, k in kinds.items() if k in _CHOSEN or n in trip_names(program)]
+    used = {n for c in _bounds(loops) for n in symbols_of(c)} | _spoken(program)
+    moving = [n for n in names if n in used][:6]
+    steps = sorted({s for loop in loops for s in _strides(loop)})
+    scale = max(steps, default=1)
+    small = list(dict.fromkeys(k * s + d for s in (1, *steps) for k in _SMALL for d in (0, 1) if not d or s > 1))
+    fixed = {n: 4 * scale for n in names if n not in moving}
+    tried = 0
+    for values in _mixed(len(moving), small):
+        given = {**fixed, **dict(zip(moving, values, strict=True))}
+        if kinds.get("subblock_idx") is SymbolKind.BLOCK and given.get("subblock_idx", 0) > 1:
+            continue
+        found = Values(program, given)
+        try:
+            if found.holds(background):
+                yield given
+        except ZeroDivisionError:
+            continue
+        tried += 1
+        if tried >= MOST_TRIED:
+            return
+
+
+def _mixed(count: int, small: list[int]) -> Iterator[tuple[int, ...]]:
+    """The same number for all, then all combinations of the first few."""
+    if not count:
+        yield ()
+        return
+    same = [(v,) * count for v in small]
+    yield from same
+    seen = set(same)
+    for values in product(small[:8], repeat=count):
+        if values not in seen:
+            yield values
+
+
+def _bounds(loops: list[Loop]) -> Iterator[Expr]:
+    for loop in loops:
+        yield from (b for b in (loop.lower, loop.upper, loop.step) if b is not None)
+
+
+def _strides(loop: Loop) -> Iterator[int]:
+    """Numbers that trip counts are multiples of."""
+    if loop.step is not None and loop.step.value is not None and loop.step.value > 1:
+        yield loop.step.value
+    for bound in (loop.lower, loop.upper):
+        for mono, _ in bound.terms if bound is not None else ():
+            for atom in mono:
+                divisor = atom.args[1].value if atom.kind in ("floordiv", "mod") else None
+                if divisor is not None and divisor > 1:
+                    yield divisor
+
+
+def _spoken(program: AccessProgram) -> set[str]:
+    """Names in the conditions of branches."""
+    return {n for step in program.steps for n in symbols_of(step.path)}
+
+
+def unconstrained(program: AccessProgram) -> frozenset[str]:
+    """Symbols that no refutation may choose."""
+    return frozenset(n for n, k in program.symbols.kinds.items() if k in UNCONSTRAINED) - trip_names(program)
