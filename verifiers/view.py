@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from pypto_verified.index import any_of
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pypto_verified.index import Expr, any_of
+from pypto_verified.layouts import Space
 from verifiers.access import TileUse
 from verifiers.access.tiles import inner_box
 from verifiers.rule import LEGALITY, SAFETY, Rule, always, both
-from verifiers.sites import AxisSite, TileSite, ViewSite, subview_axes, tile_sites, view_sites
+from verifiers.sites import AxisSite, Context, Site, TileSite, ViewSite, op_sites, subview_axes, tile_sites, view_sites
 
-_LINE = 32
+_LINE, _FRACTAL = 32, 512
+"""Bytes of a block in UB and of a fractal in L1."""
 
 VIEW_UPPER: Rule[AxisSite] = Rule(
     id="VIEW-UPPER", kind=SAFETY, observable=True, requires=("CG-11", "VF-01"), source="PTOAS subview checks no end",
@@ -135,4 +140,51 @@ VIEW_SLOT: Rule[TileSite] = Rule(
     mutant=lambda t: t.tile.rect.base <= t.total_bytes,
 )
 
-RULES = (VIEW_UPPER, VIEW_LOWER, VIEW_BOX, VIEW_ALIGN, VIEW_TYPE, VIEW_RESHAPE, VIEW_DENSE, VIEW_SLOT)
+@dataclass(frozen=True, slots=True)
+class ExtractSite(Site):
+    """An extract from L1 into L0A or L0B, and where it starts in its source."""
+
+    source: TileUse
+    target: TileUse
+    row: Expr
+    col: Expr
+
+
+def _extracts(context: Context) -> Iterator[ExtractSite]:
+    for s in op_sites(context):
+        if s.op.name != "pto.textract":
+            continue
+        row, col = s.step.operands["indexRow"][0], s.step.operands["indexCol"][0]
+        for source in s.step.tiles("src"):
+            for target in s.step.tiles("dst"):
+                into = source.type.loc is Space.MAT and target.type.loc in (Space.LEFT, Space.RIGHT)
+                if into and isinstance(row, Expr) and isinstance(col, Expr):
+                    yield ExtractSite(context, s.op, s.path, f"{s.label} {source.name}", source, target, row, col)
+
+
+def _unit(s: ExtractSite) -> tuple[int, int]:
+    """(rows, columns) that the start is a multiple of: a fractal of the source; where a2a3 transposes it, as much both
+    ways as its longer side; of a single row, which is dense, as many elements as a fractal holds."""
+    source = s.source.type
+    if not source.boxed:
+        return 1, _FRACTAL // source.dtype.bytes
+    rows, cols = inner_box(source)
+    if source.slayout is s.target.type.slayout or s.context.target.name == "a5":
+        return rows, cols
+    return max(rows, cols), max(rows, cols)
+
+
+VIEW_EXTRACT: Rule[ExtractSite] = Rule(
+    id="VIEW-EXTRACT", kind=SAFETY, observable=True, requires=("VF-01",),
+    source="PTO-ISA textract_common.hpp, npu/a5 TExtract.hpp (debug builds alone check it); pto-isa@d2200247",
+    claim="an extract from L1 into L0 starts on a fractal, since the unit counts in whole ones",
+    sites=_extracts, applies=always,
+    goal=lambda s: both(s.row % _unit(s)[0] == 0, s.col % _unit(s)[1] == 0),
+    explain=lambda s, w: (
+        f"the extract from {s.source.name} starts at ({w(s.row)}, {w(s.col)}); the unit takes multiples of "
+        f"{_unit(s)[0]} rows and {_unit(s)[1]} columns and drops the rest"),
+    help=lambda s: f"start at multiples of {_unit(s)[0]} rows and {_unit(s)[1]} columns",
+    mutant=lambda s: both(s.row % _unit(s)[0] == 0, s.col % 16 == 0),
+)
+
+RULES = (VIEW_UPPER, VIEW_LOWER, VIEW_BOX, VIEW_ALIGN, VIEW_TYPE, VIEW_RESHAPE, VIEW_DENSE, VIEW_SLOT, VIEW_EXTRACT)

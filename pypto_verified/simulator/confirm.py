@@ -24,7 +24,7 @@ AT_THEIR_OP = ("BOUND-", "VIEW-")
 """Rules whose failure shows at the op itself; what others let through shows where the bytes are used."""
 COMPARED_WITH_OWN_STORAGE = ("PLAN-OVERLAP", "PLAN-INPLACE", "LAYOUT-MOVE")
 """Rules whose failure shows as a result that changes when allocations do not share bytes."""
-COMPARED_WITH_DECLARED = ("LAYOUT-", "PITCH-", "DTYPE-", "BOX-")
+COMPARED_WITH_DECLARED = ("LAYOUT-", "PITCH-", "DTYPE-", "BOX-", "VIEW-EXTRACT")
 """Rules whose failure shows as a result that differs from what the types say."""
 BESIDE_THE_PEER = ("PLAN-RESERVE",)
 """Rules whose failure shows as a result that changes when the peer core writes into its rings."""

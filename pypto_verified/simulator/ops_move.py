@@ -141,7 +141,7 @@ def textract(
 ) -> None:
     """A window of src, from (row, col), as the whole of dst."""
     if src.space is Space.MAT and dst.space in (Space.LEFT, Space.RIGHT):
-        _to_l0(site, dst, src, row, col)
+        _to_l0(site, dst, src, *((row, col) if site.declared else _on_fractal(src, row, col)))
     elif src.space is Space.MAT and dst.space in (Space.BIAS, Space.SCALING):
         _to_table(dst, src, row, col)
     elif src.space is Space.ACC:
@@ -152,6 +152,12 @@ def textract(
         _copy(site, src.reads(dst.rows, dst.cols, row, col), dst.writes(dst.rows, dst.cols))
     else:
         raise UnmodelledError(f"textract from {src.space.value} to {dst.space.value}", Place(dst.name))
+
+
+def _on_fractal(src: Tile, row: int, col: int) -> tuple[int, int]:
+    """Where the unit starts: it counts in fractals, those of a dense row as long as 512 bytes."""
+    rows, cols = src.layout.box if src.type.boxed else (1, 512 // src.kind.itemsize)
+    return row - row % rows, col - col % cols
 
 
 @op("tinsert", "dst src indexRow indexCol fp preQuantScalar")

@@ -72,6 +72,16 @@ def _extract(cols: str) -> str:
         f"pto.textract ins(%s, %c0, %c32 : {NZ}, index, index) outs(%d : {left})")
 
 
+def _cut(start: str) -> str:
+    """256 of the 1024 elements of a row in L1, from column `start`."""
+    row, left = tile(1, 1024, "f16", "mat"), tile(1, 256, "f16", "left", "row_major", "row_major")
+    return kernel(
+        "\n".join((
+            "%whole = arith.constant 1024 : index", "%part = arith.constant 256 : index",
+            alloc("s", row, rows="c1", cols="whole"), alloc("d", left, rows="c1", cols="part"),
+            f"pto.textract ins(%s, %c0, %{start} : {row}, index, index) outs(%d : {left})")), kind="cube")
+
+
 def _part(rows: str) -> str:
     """A partial sum of two tiles with 16 valid rows into one with `rows`."""
     return _lines(
@@ -209,6 +219,7 @@ PAIRS: dict[str, Pair] = {
     "VALID-EXPAND": Pair(_expand("c32"), _expand("c16")),
     "VALID-PAD": Pair(_pad("c32"), _pad("c16")),
     "VALID-CUT": Pair(_extract("c64"), _extract("c32")),
+    "VIEW-EXTRACT": Pair(_cut("c512"), _cut("c16")),
     "VALID-PART": Pair(_part("c16"), _part("c32")),
     "VALID-RESHAPE": Pair(_reshaped("c32"), _reshaped("c16")),
     "DTYPE-SAME": Pair(_remainder("f32", "f32"), _remainder("f32", "i32")),
