@@ -86,8 +86,9 @@ def _parser() -> argparse.ArgumentParser:
 
     fuzz_command.fuzz_arguments(commands.add_parser("fuzz", help="compare both meanings on random kernels"))
     fuzz_command.audit_arguments(commands.add_parser("audit", help="switch planted faults on: who notices them?"))
-    rules = commands.add_parser("rules", help="list the rules, or explain one")
-    rules.add_argument("id", nargs="?", metavar="ID")
+    from pypto_verified import rules_command
+
+    rules_command.rules_arguments(commands.add_parser("rules", help="list the rules, or explain one by its example"))
     _prove_arguments(commands.add_parser("prove", help="prove the theorems behind the rules"))
     return parser
 
@@ -252,19 +253,9 @@ def _diff(options: argparse.Namespace) -> int:
 
 
 def _rules(options: argparse.Namespace) -> int:
-    from pypto_verified.report.catalogue import RuleText, catalogue, explain
-    from verifiers.legal import legality_rules
-    from verifiers.registry import RULES
+    from pypto_verified.rules_command import run_rules
 
-    rules: list[RuleText] = [*RULES, *legality_rules()]
-    if options.id is None:
-        sys.stdout.write(catalogue(rules))
-        return 0
-    found = [rule for rule in rules if rule.id == options.id.upper()]
-    if not found:
-        return _refuse(f"no rule {options.id}; `pypto-verify rules` lists them")
-    sys.stdout.write(explain(found[0]))
-    return 0
+    return run_rules(options)
 
 
 def _prove(options: argparse.Namespace) -> int:
