@@ -351,4 +351,7 @@ def verify_module(
     results = verify(module, chip, _verifier_options(options, names, outputs))
     if not options.simulate:
         return results
-    return [replayed(r, module, chip, options.seed, names.get(r.name, {}), outputs.get(r.name, ())) for r in results]
+    return [
+        replayed(
+            r, module, chip, options.seed, names.get(r.name, {}), outputs.get(r.name, ()), options.strict)
+        for r in results]

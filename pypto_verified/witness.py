@@ -15,11 +15,11 @@ MAX_STEPS = 200_000
 
 def replayed(
     result: FunctionResult, module: Module, target: Target, seed: int, names: Mapping[str, str],
-    outputs: tuple[str, ...] = (),
+    outputs: tuple[str, ...] = (), strict: bool = False,
 ) -> FunctionResult:
     """The result with `replay` filled in for each refutation that a run can show, and one ERROR more for each that ran
     and did not show it though no data could hide it. `names`: what the user calls an argument of the text; `outputs`:
-    the arguments that are declared as outputs."""
+    the arguments that are declared as outputs; `strict`: the stricter reading of each fact."""
     if all(f.verdict is not Verdict.REFUTED for f in result.findings):
         return result
     from pypto_verified.simulator.confirm import UNCHANGED
@@ -27,7 +27,10 @@ def replayed(
     func = next(f for f in module.funcs if f.name == result.name)
     findings: list[Finding] = []
     for finding in result.findings:
-        shown = _replay(finding, func, target, seed, names, outputs) if finding.verdict is Verdict.REFUTED else ""
+        shown = ""
+        if finding.verdict is Verdict.REFUTED:
+            shown = _in_order(finding, func, module, target, seed, names, strict) if _is_order(finding.rule) else (
+                _replay(finding, func, target, seed, names, outputs))
         findings.append(replace(finding, replay=shown))
         if shown.startswith("not observed") and shown != UNCHANGED:
             findings.append(_fault(finding, shown))
@@ -42,10 +45,34 @@ def _replay(
 
     if not _can_be_shown(finding.rule):
         return ""
+    return confirm(
+        func, finding.rule, _values(finding, names), target, seed, line=finding.line, max_steps=MAX_STEPS,
+        outputs=outputs)
+
+
+def _values(finding: Finding, names: Mapping[str, str]) -> dict[str, int]:
+    """The witness, by the names of the text too."""
     values = dict(finding.witness)
     values.update({argument: values[name] for argument, name in names.items() if name in values})
-    return confirm(
-        func, finding.rule, values, target, seed, line=finding.line, max_steps=MAX_STEPS, outputs=outputs)
+    return values
+
+
+def _is_order(rule: str) -> bool:
+    """Whether a failure shows in the order of ops."""
+    from pypto_verified.simulator.schedule.confirm import ORDER_RULES
+
+    return rule in ORDER_RULES
+
+
+def _in_order(
+    finding: Finding, func: Func, module: Module, target: Target, seed: int, names: Mapping[str, str], strict: bool
+) -> str:
+    """The same for a rule about the order of ops, which a run of the function and its partners shows."""
+    from pypto_verified.simulator.schedule.confirm import confirm_order
+
+    return confirm_order(
+        module, func.name, finding.rule, _values(finding, names), target, seed, line=finding.text_line, strict=strict,
+        max_steps=MAX_STEPS)
 
 
 def _can_be_shown(rule: str) -> bool:

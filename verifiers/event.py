@@ -126,7 +126,7 @@ def _set_before(s: FlagSite) -> str:
 
 
 EVENT_SET: Rule[FlagSite] = Rule(
-    id="EVENT-SET", kind=SAFETY, observable=False, requires=("EV-03", "VF-01"), source=_SOURCE,
+    id="EVENT-SET", kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="a flag that is set is free: what it told before has been waited for",
     sites=lambda c: _uses(True, c), applies=always, assumptions=("EVENT-KEY",),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
@@ -147,7 +147,7 @@ def _never_set(s: FlagSite) -> str:
 
 
 EVENT_WAIT: Rule[FlagSite] = Rule(
-    id="EVENT-WAIT", kind=SAFETY, observable=False, requires=("EV-03", "VF-01"), source=_SOURCE,
+    id="EVENT-WAIT", kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="a flag that is waited for has been set: no wait hangs",
     sites=lambda c: _uses(False, c), applies=always, assumptions=("EVENT-KEY",),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
@@ -181,7 +181,7 @@ def _some_id(s: FlagSite) -> str:
 
 
 EVENT_EXIT: Rule[FlagSite] = Rule(
-    id="EVENT-EXIT", kind=SAFETY, observable=False, requires=("EV-03", "VF-01"), source=_SOURCE,
+    id="EVENT-EXIT", kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="every flag is free when the function ends",
     sites=_ends, applies=always, assumptions=("EVENT-KEY",),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),

@@ -15,6 +15,7 @@ import pytest
 from pypto_verified.check import check_paths
 from pypto_verified.report.model import FileResult, Finding, Verdict
 from pypto_verified.simulator.confirm import OBSERVED_AS
+from pypto_verified.simulator.schedule.confirm import ORDER_RULES
 from verifiers.registry import RULES
 
 HERE = Path(__file__).parent
@@ -61,7 +62,7 @@ def test_the_defect_is_refuted_by_its_rule(path: Path) -> None:
 def test_a_run_confirms_it_where_it_can_be_observed(path: Path) -> None:
     rule = _rule(path)
     replays = [f.replay for f in _findings(path, rule) if f.verdict is Verdict.REFUTED]
-    if _OBSERVABLE.get(rule) and any(rule.startswith(prefix) for prefix in OBSERVED_AS):
+    if _OBSERVABLE.get(rule) and rule.startswith((*OBSERVED_AS, *ORDER_RULES)):
         assert any(r.startswith("confirmed") for r in replays)
     else:
         assert not any(r.startswith("not observed") for r in replays)

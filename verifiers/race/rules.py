@@ -134,7 +134,7 @@ _READINGS = ("VEC-TO-MAT-PIPE", "RAMP-PIPE", "MAT-FILL-PIPE", "POP-PIPE")
 
 def _rule(word: str, hazard: Hazard, claim: str) -> Rule[PairSite]:
     return Rule(
-        id=f"RACE-{word}", kind=SAFETY, observable=False, requires=("EV-02", "EV-08"), source=_SOURCE, claim=claim,
+        id=f"RACE-{word}", kind=SAFETY, observable=True, requires=("EV-02", "EV-08"), source=_SOURCE, claim=claim,
         sites=_pairs(hazard), applies=always,
         assumptions=("EVENT-KEY", "SAME-PIPE", "LOAD-AFTER-LOAD", "SAME-TILE", "SCALAR-ISSUES", "DISTINCT-POINTERS",
                      "FLAG-IS-FENCE", *_READINGS),

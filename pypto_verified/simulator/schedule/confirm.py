@@ -1,0 +1,51 @@
+"""Whether a run under a schedule shows what a refutation of an order claims. Words as those of `simulator.confirm`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pypto_verified.pto.module import Module
+from pypto_verified.simulator.errors import StepLimitError
+from pypto_verified.simulator.run import MAX_STEPS
+from pypto_verified.simulator.schedule.outcome import Outcome, Race
+from pypto_verified.simulator.schedule.runs import replay
+from pypto_verified.targets import Target
+from pypto_verified.targets.pipes import Hazard
+
+_HAZARDS = {"RACE-RAW": Hazard.RAW, "RACE-WAR": Hazard.WAR, "RACE-WAW": Hazard.WAW}
+_FLAGS = ("EVENT-SET", "EVENT-WAIT", "EVENT-EXIT")
+ORDER_RULES = (*_HAZARDS, *_FLAGS)
+"""Rules whose failure shows in the order of a run."""
+
+
+def confirm_order(
+    module: Module, function: str, rule: str, witness: Mapping[str, int], target: Target, seed: int = 0, *,
+    line: int = 0, strict: bool = False, max_steps: int = MAX_STEPS,
+) -> str:
+    """Replay a refutation of one of `ORDER_RULES` at `.pto` line `line` and say in one line what was seen."""
+    outcome = replay(module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps)
+    found = _flag(outcome, rule, line) if rule in _FLAGS else _race(outcome, _HAZARDS[rule], line)
+    if found:
+        return f"confirmed: {found}"
+    if outcome.stopped:
+        last = outcome.errors[-1]
+        return f"not run: the run stops before: {'step limit' if isinstance(last, StepLimitError) else last}"
+    if outcome.deadlock is not None:
+        return f"not run: {outcome.deadlock}"
+    return "not observed: the run ended without it"
+
+
+def _race(outcome: Outcome, hazard: Hazard, line: int) -> str:
+    """A run names each pair of ops once, by the conflict that it met first."""
+    here = [r for r in outcome.races if r.second.line == line] or [r for r in outcome.races if r.first.line == line]
+    best: Race | None = next((r for r in here if r.hazard is hazard), here[0] if here else None)
+    return str(best) if best is not None else ""
+
+
+def _flag(outcome: Outcome, rule: str, line: int) -> str:
+    misuse = [e for e in outcome.errors if e.kind == "event"]
+    here = [e for e in misuse if e.line == line]
+    if here or (misuse and rule == "EVENT-EXIT"):
+        return f"event: {(here or misuse)[0]}"
+    blocked = outcome.deadlock.blocked if outcome.deadlock is not None and rule == "EVENT-WAIT" else ()
+    return next((f"deadlock: {b}" for b in blocked if b.at.line == line), "")
