@@ -8,7 +8,7 @@ from pypto_verified.codegen.kernel import Kernel, items
 from pypto_verified.codegen.tensors import tensor_layout
 from pypto_verified.codegen.types import effective_view, static_dim
 from pypto_verified.dtypes import INDEX
-from pypto_verified.ir.expr import NO_ARG, Binary, BinaryOp, Call, Const, Expr, Var
+from pypto_verified.ir.expr import NO_ARG, Attr, Binary, BinaryOp, Call, Const, Expr, Var
 from pypto_verified.ir.types import Dim, TensorType, TileType
 from pypto_verified.ir.types import ScalarType as IrScalar
 from pypto_verified.layouts import BLayout, SLayout
@@ -60,6 +60,45 @@ def _to_rank(sizes: tuple[Dim, ...], rank: int, kernel: Kernel) -> tuple[Dim, ..
     if any(static_dim(d) != 1 for d in extra):
         refuse(f"a {len(sizes)}-D tile does not fit a {rank}-D tensor", kernel.span, "reshape the tile or the tensor")
     return sizes[len(extra):]
+
+
+_GATHER_MODES, _BEYOND = ("row", "elem"), ("undefined", "clamp", "wrap", "zero")
+
+
+def emit_global_gather(kernel: Kernel, var: Var, call: Call) -> None:
+    """`tile.mgather(tensor, indices)` -> partition_view of the whole tensor + mgather."""
+    if any(a != NO_ARG for a in call.args[2:]):
+        not_modelled("tile.mgather with scratch or a valid shape", kernel.span, "gather into a tile in vec")
+    indices = call.args[1]
+    coalesce, beyond = (_named(call.kwarg(n), names) for n, names in (
+        ("coalesce", _GATHER_MODES), ("gather_oob", _BEYOND)))
+    destination = kernel.alloc(var)
+    with kernel.at_call(call):
+        table = _whole(kernel, call.args[0])
+        attrs: dict[str, AttrValue] = {
+            "coalesce": EnumAttr("coalesce", coalesce), "gatherOob": EnumAttr("gather_oob", beyond)}
+        kernel.emit("pto.mgather", {"mem": (table,), "idx": (kernel.tile(indices),), "dst": (destination,)}, attrs)
+
+
+def emit_global_scatter(kernel: Kernel, var: Var | None, call: Call) -> None:
+    """`tile.mscatter(tile, indices, tensor)` -> partition_view of the whole tensor + mscatter."""
+    source, indices, tensor = call.args
+    with kernel.at_call(call):
+        table = _whole(kernel, tensor)
+        kernel.emit("pto.mscatter", {
+            "src": (kernel.tile(source),), "idx": (kernel.tile(indices),), "mem": (table,)})
+    if var is not None:
+        kernel.tensors[var.name] = kernel.tensor(tensor)
+
+
+def _whole(kernel: Kernel, tensor: Expr) -> Value:
+    shape = kernel.tensor(tensor).type.shape
+    return kernel.window(tensor, (0,) * len(shape), shape)
+
+
+def _named(mode: Attr, names: tuple[str, ...]) -> str:
+    """A mode that the IR keeps as its name or its number."""
+    return mode if isinstance(mode, str) else names[mode if isinstance(mode, int) else 0]
 
 
 def emit_tensor_read(kernel: Kernel, var: Var, call: Call) -> None:

@@ -8,6 +8,8 @@ from pypto_verified.codegen.emit_cube import emit_matmul_acc
 from pypto_verified.codegen.emit_dps import ROWS, emit_row
 from pypto_verified.codegen.emit_memory import (
     emit_block_identity,
+    emit_global_gather,
+    emit_global_scatter,
     emit_load,
     emit_store,
     emit_tensor_dim,
@@ -46,6 +48,7 @@ Effect = Callable[[Kernel, Var | None, Call], None]
 CUSTOM: dict[str, WithResult] = {
     "tile.create": emit_create,
     "tile.load": emit_load,
+    "tile.mgather": emit_global_gather,
     "tile.slice": emit_slice,
     "tile.assemble": emit_assemble,
     "tile.reshape": emit_reshape,
@@ -69,6 +72,7 @@ CUSTOM: dict[str, WithResult] = {
 
 EFFECTS: dict[str, Effect] = {
     "tile.store": emit_store,
+    "tile.mscatter": emit_global_scatter,
     "tile.write": emit_tile_write,
     "tensor.write": emit_tensor_write,
     "tile.tpush_to_aiv": emit_push,
@@ -97,7 +101,7 @@ REFUSED: dict[str, str] = {
         "batch_matmul", "batch_matmul_acc", "aiv_shard", "aic_gather", "scatter_update", "sin", "cos")},
     "tile.expands": "the real compiler has no code for it either; use tile.full",
     **{f"tile.{op}": _LATER for op in (
-        "gather_compare", "mgather", "mscatter", "mrgsort_format2")},
+        "gather_compare", "mrgsort_format2")},
     **{f"system.{op}": _LATER for op in (
         "sync_set", "sync_wait", "set_ffts", "cacheinvalid", "available_cluster_count",
         "available_aiv_count", "task_invalid", "task_dummy", "task_is_valid")},

@@ -1,4 +1,4 @@
-"""Gathers and scatters: by flat element index, by byte offset, by mask pattern."""
+"""Gathers and scatters: by flat element index, by byte offset, by mask pattern; in tiles and in global memory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import numpy as np
 
 from pypto_verified.dtypes import DType
 from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning
-from pypto_verified.interpreter.numbers import Carrier, Ints, from_carrier, storage, to_carrier
+from pypto_verified.interpreter.numbers import Bools, Carrier, Ints, from_carrier, storage, to_carrier
 from pypto_verified.interpreter.values import Tile, carrier_zeros, fresh, undefined
+from pypto_verified.ir.expr import Attr
 
 _BLOCK_BYTES = 32
 
@@ -67,6 +68,62 @@ def _gather_blocks(site: Site) -> Value:
     out.data[out.window()] = to_carrier(stored[flat].reshape(elements).view(storage(dtype))[..., 0], dtype)
     out.poison[out.window()] = unset[flat].reshape(elements).any(axis=-1)
     return out
+
+
+def _resolved(flat: Ints, size: int, mode: Attr) -> tuple[Ints, Bools]:
+    """Indices into `size` elements after the mode for those outside, and which of them stand for a zero."""
+    outside = (flat < 0) | (flat >= size)
+    if mode in (1, "clamp"):
+        return np.clip(flat, 0, size - 1), np.zeros_like(outside)
+    if mode in (2, "wrap"):
+        return flat % size, np.zeros_like(outside)
+    if mode in (3, "zero"):
+        return np.where(outside, 0, flat), outside
+    if outside.any():
+        at = _first(outside)
+        raise Fault(f"index {int(flat[at])} is outside 0..{size - 1}", at)
+    return flat, np.zeros_like(outside)
+
+
+def _defined(indices: Tile) -> Ints:
+    region = indices.window()
+    if indices.poison[region].any():
+        raise Fault("an index has no defined value", _first(indices.poison[region]))
+    return indices.data[region].astype(np.int64)
+
+
+@meaning("tile.mgather")
+def _global_gather(site: Site) -> Value:
+    """Rows of a tensor, or elements of it in row-major order, by index."""
+    tensor, indices = site.tensor(0), site.tile(1)
+    flat = _defined(indices)
+    elements = site.attr("coalesce") in (1, "elem")
+    width = 1 if elements else tensor.shape[-1]
+    if not elements:
+        flat = flat.reshape(-1)
+    table, unset = tensor.data.reshape(-1, width), tensor.poison.reshape(-1, width)
+    where, zeros = _resolved(flat, len(table), site.attr("gather_oob"))
+    shape, valid = (indices.shape, indices.valid) if elements else ((indices.data.size, width), (len(flat), width))
+    out = undefined(shape, tensor.dtype, valid)
+    blank = zeros.reshape(-1, 1)
+    out.data[out.window()] = np.where(blank, 0, table[where.reshape(-1)]).reshape(valid)
+    out.poison[out.window()] = np.where(blank, False, unset[where.reshape(-1)]).reshape(valid)
+    return out
+
+
+@meaning("tile.mscatter")
+def _global_scatter(site: Site) -> Value:
+    """tensor.flat[index] = source, the last one in row-major order wins."""
+    source, indices, tensor = site.tile(0), site.tile(1), site.tensor(2)
+    region = source.window()
+    flat = _flat_indices(Tile(indices.data, indices.poison, source.valid, indices.dtype), tensor.data.size)
+    if source.poison[region].any():
+        raise Fault("stores an element that has no defined value", _first(source.poison[region]))
+    data, poison = tensor.data.reshape(-1), tensor.poison.reshape(-1)
+    for at, value in zip(flat.flat, source.data[region].flat, strict=True):
+        data[at], poison[at] = value, False
+    tensor.data, tensor.poison = data.reshape(tensor.shape), poison.reshape(tensor.shape)
+    return tensor
 
 
 @meaning("tile.gather_mask")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pypto_verified.dtypes import FP32, INT32, DType
+from pypto_verified.dtypes import FP32, INT32, UINT32, DType
 from pypto_verified.interpreter.elementwise import scalar_as
 from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning, require_within
 from pypto_verified.interpreter.numbers import Carrier, int_range, settle
@@ -54,6 +54,42 @@ def _triangle(site: Site) -> Value:
     valid = site.ints(2) if site.has(2) else shape
     require_within(valid, shape)
     return fresh(data, np.zeros(shape, dtype=np.bool_), valid, dtype)
+
+
+_WORD = 2**32
+_LANES = 64
+"""Counters that are taken at once; each gives four words."""
+
+
+def _philox(counter: int, key: tuple[int, int], rounds: int) -> list[int]:
+    """Four words from a 128-bit counter (Philox 4x32; Salmon et al., 2011)."""
+    c = [counter >> 32 * i & _WORD - 1 for i in range(4)]
+    for i in range(rounds):
+        low, high = ((k + i * step) % _WORD for k, step in zip(key, (0x9E3779B9, 0xBB67AE85), strict=True))
+        (top0, rest0), (top1, rest1) = divmod(0xD2511F53 * c[0], _WORD), divmod(0xCD9E8D57 * c[2], _WORD)
+        c = [top1 ^ c[1] ^ low, rest1, top0 ^ c[3] ^ high, rest0]
+    return c
+
+
+@meaning("tile.random")
+def _random(site: Site) -> Value:
+    """Words of one counter after the other along a row. The next row's counters start behind the last whole group of
+    this one, moved by (columns - 1) mod 64 + 1 (PTO-ISA TRANDOM)."""
+    dtype, shape, rounds = site.dtype_attr("dtype", UINT32), _shape_of(site), site.int_attr("rounds", 10)
+    seeds = [int(site.scalar(i)) % _WORD for i in range(6)]
+    counter = sum(word << 32 * i for i, word in enumerate(seeds[2:]))
+    valid = site.ints(7) if site.has(7) else shape
+    require_within(valid, shape)
+    out = undefined(shape, dtype, valid)
+    for row in range(valid[0]):
+        line: list[int] = []
+        while len(line) < valid[1]:
+            for lane in range(_LANES):
+                line += _philox(counter + lane, (seeds[0], seeds[1]), rounds)
+            counter += _LANES if len(line) < valid[1] else (valid[1] - 1) % _LANES + 1
+        out.data[row, : valid[1]] = settle(np.array(line[: valid[1]], dtype=np.int64), dtype)
+    out.poison[out.window()] = False
+    return out
 
 
 @meaning("tile.expands")

@@ -6,20 +6,25 @@ Source: PyPTO tile_ops/gather.cpp, scatter.cpp, sort.cpp; PTO-ISA TSort32.hpp fo
 from __future__ import annotations
 
 from pypto_verified.dtypes import FP16, INT16, INT32, DType
+from pypto_verified.errors import NotModelled
 from pypto_verified.ir.expr import Const
-from pypto_verified.ir.types import Dim, Type
-from pypto_verified.ops.args import Args
+from pypto_verified.ir.types import Dim, TileView, Type
+from pypto_verified.layouts import BLayout, SLayout, Space
+from pypto_verified.ops.args import Args, location
 from pypto_verified.ops.decl import OpDecl, op
-from pypto_verified.ops.dims import floordiv, mul, show_shape
+from pypto_verified.ops.dims import floordiv, mul, show, show_shape
 from pypto_verified.ops.elementwise import like
 from pypto_verified.ops.layout import effective_view, make_tile
 
 _GATHER = "PyPTO tile_ops/gather.cpp"
 _SCATTER = "PyPTO tile_ops/scatter.cpp"
 _SORT = "PyPTO tile_ops/sort.cpp"
+_MEMORY = "PyPTO tile_ops/memory.cpp"
 _GATHERED = ("FP16", "FP32", "INT16", "INT32")
 _SCATTERED = ("INT8", "INT16", "INT32", "FP16", "FP32", "BF16")
+_GLOBAL = ("INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "FP16", "BF16", "FP32")
 _BLOCK_BYTES = 32
+_FLAT = TileView((), BLayout.ROW, SLayout.NONE, 512)
 
 
 def _gather(a: Args) -> Type:
@@ -97,6 +102,34 @@ def _scatter_mask(a: Args) -> Type:
     return a.tile("dst")
 
 
+def _global_gather(a: Args) -> Type:
+    mem = a.tensor("mem")
+    if a.space() is not Space.VEC:
+        raise NotModelled(f"{a.decl.name} into anything but vec", location(a.span))
+    a.require(mem.dtype.name in _GLOBAL, f"mem is {mem.dtype}, not one of {', '.join(_GLOBAL)}")
+    a.only_dtypes("idx", "INT32")
+    rows, columns = a.rank("idx", 2)
+    valid = a.tile("idx").valid_shape
+    if a.number("coalesce") == 1:
+        return make_tile((rows, columns), mem.dtype, a.space(), valid, layout=_FLAT)
+    a.require(len(mem.shape) > 1, "gathering rows needs a tensor of at least 2 dims")
+    a.require(1 in (rows, columns), f"idx must be one row or one column to name rows, got [{rows}, {columns}]")
+    width = mem.shape[-1]
+    if not isinstance(width, int):
+        a.fail(f"the rows of mem have {show(width)} elements, not a constant number")
+    along = 1 if rows == 1 else 0
+    return make_tile(((rows, columns)[along], width), mem.dtype, a.space(), (valid[along], width), layout=_FLAT)
+
+
+def _global_scatter(a: Args) -> Type:
+    a.only_dtypes("src", "FP16", "FP32", "INT16", "INT32")
+    a.only_dtypes("idx", "INT32")
+    a.same_shape("src", "idx")
+    tensor, dtype = a.tensor("output_tensor"), a.tile("src").dtype
+    a.require(tensor.dtype == dtype, f"src is {dtype} but the tensor {tensor.dtype}")
+    return tensor
+
+
 def _sort32(a: Args) -> Type:
     a.only_dtypes("src", "FP16", "FP32")
     a.only_dtypes("idx", "UINT32")
@@ -143,6 +176,12 @@ OPS: tuple[OpDecl, ...] = (
         keywords="cmp_mode:cmp=eq offset:int=0 out_cols:int! count_dtype:dtype=INT32", noalias="*",
         source=_GATHER,
     ),
+    op(
+        "tile.mgather", "mem:t idx:a scratch:t? valid_shape:n?", _global_gather, ". . . . > kw",
+        keywords="coalesce:coalesce=row gather_oob:oob=undefined target_memory:space=vec", noalias="*",
+        signature="mem idx coalesce gather_oob target_memory scratch valid_shape", source=_MEMORY,
+    ),
+    op("tile.mscatter", "src idx output_tensor:t", _global_scatter, "V V . > .", inplace=2, source=_MEMORY),
     op("tile.scatter", "dst src indexes", _scatter, "V V V > V", inplace=0, source=_SCATTER),
     op(
         "tile.scatter_mask", "dst src", _scatter_mask, "V V > V", keywords="mask_pattern:int!", inplace=0,

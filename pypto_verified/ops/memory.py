@@ -157,6 +157,14 @@ def _tri(a: Args) -> Type:
     return make_tile(shape, dtype, a.space(), valid)
 
 
+def _random(a: Args) -> Type:
+    shape, valid, dtype = a.shape("shape"), a.extents("valid_shape"), a.dtype("dtype")
+    a.require(len(shape) == 2, f"shape must be 2-D, got {show_shape(shape)}")
+    a.require(dtype.name in ("INT32", "UINT32"), f"dtype is {dtype}, but random makes INT32 or UINT32")
+    a.require(a.number("rounds") in (7, 10), f"rounds is {a.number('rounds')}, not 7 or 10")
+    return make_tile(shape, dtype, a.space(), valid)
+
+
 def _check_indices(a: Args, tile: TileType) -> None:
     indices = a.dims("indices")
     a.require(
@@ -270,18 +278,12 @@ OPS: tuple[OpDecl, ...] = (
     ),
     op("tile.alloc", "memory_space:s size:i", None, keywords="pinned:bool=false", source=_SOURCE),
     op(
-        "tile.random", "key0:h key1:h counter0:h counter1:h counter2:h counter3:h shape:n valid_shape:n?", None, "> V",
-        keywords="dtype:dtype=UINT32 rounds:int=10", row_major=True, source=_SOURCE,
+        "tile.random", "key0:h key1:h counter0:h counter1:h counter2:h counter3:h shape:n valid_shape:n?", _random,
+        ". . . . . . . . > V", keywords="dtype:dtype=UINT32 rounds:int=10", row_major=True, source=_SOURCE,
     ),
     op(
         "tile.gather_row", "dst src:t dst_offset:n src_offset:n shapes:n valid_shape:n?", None, "> =0",
         keywords="transpose:bool=false", inplace=0, source="PyPTO tile_ops/paged_gather.cpp",
         signature="dst src dst_offset src_offset shapes transpose valid_shape",
-    ),
-    op("tile.mscatter", "src idx output_tensor:t", None, "V V . > .", inplace=2, source=_SOURCE),
-    op(
-        "tile.mgather", "mem:t idx:a scratch:t? valid_shape:n?", None, "> kw",
-        keywords="coalesce:coalesce=row gather_oob:oob=undefined target_memory:space=vec",
-        signature="mem idx coalesce gather_oob target_memory scratch valid_shape", source=_SOURCE,
     ),
 )

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from pypto_verified.dtypes import DTYPES
 from tests.conformance.arithmetic import Array
 from tests.conformance.case import Case
+from tests.conformance.ir_kernel import IrKernel
 from tests.conformance.pto_kernel import PtoKernel
 from tests.conformance.single import Pto, Source, single
 
@@ -46,14 +48,18 @@ def _random(name: str, derivation: str, words: tuple[int, ...], rounds: int, val
     before = np.full(_WIDE, 7, np.uint32)
     after = before.copy()
     after[: valid[0], : valid[1]] = values
+    signed = [w - _TOP if w >= _TOP // 2 else w for w in words]
 
     def write(k: PtoKernel) -> None:
         x = k.tile("x", "UINT32", _WIDE, valid)
-        signed = [w - _TOP if w >= _TOP // 2 else w for w in words]
         k.op("trandom", " ".join(f"c:{w}:i32" for w in signed), x, f"{{rounds = {rounds} : i32}}")
         k.store(x, "out", valid)
 
-    return Case(name, "trandom", derivation, {"out": before}, {"out": after}, None, write, targets=("a5",))
+    def write_ir(k: IrKernel) -> None:
+        made = k.call("random", *signed, _WIDE, valid, dtype=DTYPES["UINT32"], rounds=rounds)
+        k.store(made, "out")
+
+    return Case(name, "trandom", derivation, {"out": before}, {"out": after}, write_ir, write, targets=("a5",))
 
 
 def random_cases() -> Iterator[Case]:

@@ -251,8 +251,13 @@ def _global_gather(
              f"{{coalesce = #pto<coalesce {coalesce}>, gatherOob = #pto<gather_oob {beyond}>}}")
         k.store(x, "out")
 
+    def write_ir(k: IrKernel) -> None:
+        shape = places.shape[0], places.shape[1]
+        k.store(k.call("mgather", k.tensor("table"), k.load("places", shape), coalesce=coalesce, gather_oob=beyond),
+                "out")
+
     return Case(name, "mgather", f"a {coalesce} of the table for each index; beyond it: {beyond}",
-                {"table": table, "places": places, "out": np.zeros_like(values)}, {"out": values}, None, write)
+                {"table": table, "places": places, "out": np.zeros_like(values)}, {"out": values}, write_ir, write)
 
 
 def global_scatters() -> Iterator[Case]:
@@ -276,8 +281,12 @@ def global_scatters() -> Iterator[Case]:
                 k.op("mscatter", "x i", k.view("out"), "{coalesce = #pto<coalesce elem>, "
                      f"scatterAtomicOp = #pto<scatter_atomic_op {atomic}>, scatterOob = #pto<scatter_oob undefined>}}")
 
+            def write_ir(k: IrKernel) -> None:
+                k.call("mscatter", k.load("a", SHAPE), k.load("places", SHAPE), k.tensor("out"))
+
             yield Case(f"mscatter-{dtype}-{atomic}", "mscatter", "one element after the other, combined with the old",
-                       {"a": a, "places": places, "out": before}, {"out": after}, None, write)
+                       {"a": a, "places": places, "out": before}, {"out": after},
+                       write_ir if atomic == "none" else None, write)
 
 
 def cases() -> Iterator[Case]:
