@@ -11,6 +11,7 @@ from pypto_verified.pto.rows import TABLE
 from pypto_verified.sync.handles import Handles
 from pypto_verified.sync.places import Local, Place, Window
 from pypto_verified.sync.program import Access, Branch, Loop, Meeting, Program, Sequence
+from pypto_verified.sync.slots import FREES, POPS, Slots, pipe_of_pop
 from pypto_verified.sync.values import Values
 from pypto_verified.targets import Target
 from pypto_verified.targets.events import pipe_of
@@ -19,8 +20,6 @@ from pypto_verified.targets.fifo import release_pipe
 ANYWHERE = Window("", const(0), (), (), ())
 """All of global memory."""
 
-_POPS = {"pto.tpop_from_aic": "c2v", "pto.tpop_from_aiv": "v2c"}
-_FREES = {"pto.tfree_from_aic": "c2v", "pto.tfree_from_aiv": "v2c"}
 _CROSS = {"pto.sync.set": "reads", "pto.sync.wait": "writes"}
 _IGNORED = frozenset({
     "pto.set_ffts", "pto.fence.barrier_all", "pto.cmo.cacheinvalid", "pto.aic_initialize_pipe",
@@ -32,7 +31,7 @@ def build(func: Func, target: Target) -> Program:
     """The program of a function with a body. NotModelled for branches between blocks, sections, calls, ops without a
     row, and tiles whose address the text does not give."""
     assert func.body is not None
-    builder = _Builder(target)
+    builder = _Builder(func, target)
     return Program(builder.sequence(func.body, None, (), ()), builder.accesses, builder.values.owner)
 
 
@@ -40,9 +39,10 @@ _Chain = tuple[tuple[Sequence, int], ...]
 
 
 class _Builder:
-    def __init__(self, target: Target) -> None:
+    def __init__(self, func: Func, target: Target) -> None:
         self.target = target
         self.values = Values()
+        self.slots = Slots(func, self.values, target)
         self.handles = Handles(self.values)
         self.accesses: list[Access] = []
         self.loops = 0
@@ -68,10 +68,12 @@ class _Builder:
             for result in op.results:
                 self.values.bind(result, self.values.unknown(result.name, owner))
             arms = tuple(self.sequence(region, None, around.loops, here) for region in op.regions)
+            for region in op.regions:
+                self.slots.leave(region, owner)
             around.items.append((position, Branch(op, arms)))
         elif op.name == "pto.syncall":
             around.items.append((position, Meeting(op)))
-        elif op.name in _POPS or op.name in _FREES or op.name in _CROSS:
+        elif op.name in POPS or op.name in FREES or op.name in _CROSS:
             self.between_cores(op, around, here)
         elif not self.handles.define(op):
             self.plain(op, owner, around, here)
@@ -99,13 +101,13 @@ class _Builder:
     def between_cores(self, op: Op, around: Sequence, here: _Chain) -> None:
         """A pop writes its slot; a free lets the other core write it; a flag between cores stands for all that the
         other core reads or writes in global memory."""
-        if op.name in _POPS:
+        if op.name in POPS:
             pipes = tuple(dict.fromkeys(p.pipe for r in op_phases(op, self.target.name) for p in r))
-            slot = self.handles.pop(op, self.slot(_POPS[op.name], op))
+            slot = self.handles.pop(op, *self.slots.pop(op))
             self.add(op, pipes, (), (slot,), around, here)
-        elif op.name in _FREES:
-            space = Space.VEC if _FREES[op.name] == "c2v" else Space.MAT
-            pipe, slots = release_pipe(self.target.name, space), self.popped(_FREES[op.name], op)
+        elif op.name in FREES:
+            space = Space.VEC if FREES[op.name] == "c2v" else Space.MAT
+            pipe, slots = release_pipe(self.target.name, space), self.popped(pipe_of_pop(op))
             if pipe and slots:
                 self.add(op, (pipe,), (), slots, around, here)
         else:
@@ -114,18 +116,10 @@ class _Builder:
             reads = places if _CROSS[op.name] == "reads" else ()
             self.add(op, (pipe,), reads, () if reads else places, around, here)
 
-    def slot(self, direction: str, op: Op) -> str:
-        """The name of the memory that a pop hands out. On a2a3 all pops of a pipe share a small local buffer; a slot of
-        an a5 is the pipe's own, and the pipe keeps two apart."""
-        pipe = f"{direction} {op.attrs.get('id', 0)}"
-        return pipe if not self.target.on_chip_pipe else f"{pipe} {len(self.accesses)}"
-
-    def popped(self, direction: str, op: Op) -> tuple[Place, ...]:
+    def popped(self, pipe: str) -> tuple[Place, ...]:
         """The slots of a pipe that were popped up to here."""
-        pipe = f"{direction} {op.attrs.get('id', 0)}"
         return tuple(dict.fromkeys(
-            place for a in self.accesses for place in a.writes
-            if isinstance(place, Local) and place.root.startswith(pipe)))
+            place for a in self.accesses for place in a.writes if isinstance(place, Local) and place.root == pipe))
 
     def add(
         self, op: Op, pipes: tuple[str, ...], reads: tuple[Place, ...], writes: tuple[Place, ...], around: Sequence,
@@ -161,10 +155,12 @@ class _Builder:
     def repeated(self, loop: Loop, body: Block, carried: list[Value], around: Sequence, here: _Chain) -> Loop:
         for argument in carried:
             self.values.bind(argument, self.values.unknown(argument.name, loop.number))
+        self.slots.enter(loop, body)
         self.sequence(body, loop, (*around.loops, loop), here)
         loop.inner = frozenset(range(loop.number, self.loops + 1))
+        outer = around.loops[-1].number if around.loops else 0
+        self.slots.leave(body, outer)
         for result in loop.op.results:
-            outer = around.loops[-1].number if around.loops else 0
             self.values.bind(result, self.values.unknown(result.name, outer))
         return loop
 

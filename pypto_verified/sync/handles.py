@@ -53,12 +53,12 @@ class Handles:
                               "let the compiler give the addresses (planner PYPTO)")
         self._tiles[op.result] = _Tile(type_.loc, "", self._values.of(address), type_, _ZERO, _ZERO)
 
-    def pop(self, op: Op, root: str) -> Place:
-        """The slot that a pop hands out."""
+    def pop(self, op: Op, root: str, start: Expr) -> Place:
+        """What a pop hands out: a tile at a place of the memory of its pipe."""
         type_ = op.result.type
         assert isinstance(type_, TileBufType)
-        self._tiles[op.result] = tile = _Tile(type_.loc, root, _ZERO, type_, _ZERO, _ZERO)
-        return _whole(tile, type_)
+        self._tiles[op.result] = tile = _Tile(type_.loc, root, start, type_, _ZERO, _ZERO)
+        return _window(tile, type_)
 
     def subview(self, op: Op) -> None:
         source = self._tile(op.arg("source"), op)
@@ -133,16 +133,13 @@ def _touched(handles: Handles, op: Op, group: str, tile: _Tile, type_: TileBufTy
     return _window(tile, type_)
 
 
-def _whole(tile: _Tile, type_: TileBufType) -> Local:
-    return Local(tile.space, tile.root, tile.base, 1, type_.bytes, type_.bytes)
-
-
 def _window(tile: _Tile, type_: TileBufType) -> Local:
     """The bytes of a `type_`-sized window of a tile's storage. Of boxes, whole ones count."""
     stored = tile.stored
-    if (stored.rows, stored.cols) == (type_.rows, type_.cols) and tile.row.value == 0 and tile.col.value == 0:
-        return _whole(tile, type_)
     high, wide = _box(stored)
+    if (stored.rows, stored.cols) == (type_.rows, type_.cols) and tile.row.value == 0 and tile.col.value == 0:
+        bytes_ = -(-stored.rows // high) * high * -(-stored.cols // wide) * wide * stored.dtype.bytes
+        return Local(tile.space, tile.root, tile.base, 1, bytes_, bytes_)
     unit = high * wide * stored.dtype.bytes
     box_row, box_col = tile.row // high, tile.col // wide
     rows, cols = _boxes(type_.rows, tile.row, high), _boxes(type_.cols, tile.col, wide)

@@ -6,7 +6,7 @@ that the wait for the one before has returned. Then no schedule of the pipes fin
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from heapq import merge
 
 from pypto_verified.pto.module import Func
 from pypto_verified.pto.walk import walk_ops
@@ -25,28 +25,32 @@ def usable_ids(func: Func, target: Target, pair: Pair) -> list[int]:
     return [i for i in range(target.event_ids) if i not in taken]
 
 
-def assign(plan: Plan, trace: list[Event], func: Func, target: Target) -> list[Flag]:
-    """Choose the ids of all flags; those that get none are returned. `trace`: the flag events of a complete run."""
+def assign(plan: Plan, trace: list[Event], func: Func, target: Target, strict: bool) -> list[Flag]:
+    """Choose the ids of all flags; those that get none are returned. `trace`: the flag events of a complete run.
+    `strict`: flags of one source pipe and id are one, whatever their destination (assumption EVENT-KEY)."""
     left: list[Flag] = []
-    placed: dict[Pair, list[Flag]] = {}
-    events = _by_pair(trace)
+    placed: list[Flag] = []
+    events = _by_flag(trace)
     for flag in plan.flags():
-        own = [e for e in events.get(flag.pair, ()) if e.flag is flag]
-        count = _count(flag, own)
-        others = placed.setdefault(flag.pair, [])
-        first = _first_free(flag, count, others, events.get(flag.pair, []), usable_ids(func, target, flag.pair))
+        count = _count(flag, [e for _, e in events.get(flag, ())])
+        others = [o for o in placed if o.pair == flag.pair or (strict and o.src == flag.src)]
+        first = _first_free(flag, count, others, events, usable_ids(func, target, flag.pair))
         if first is None:
             left.append(flag)
         else:
             flag.first, flag.ids = first, count
-            others.append(flag)
+            placed.append(flag)
     return left
 
 
-def _by_pair(trace: Iterable[Event]) -> dict[Pair, list[Event]]:
-    found: dict[Pair, list[Event]] = {}
-    for e in trace:
-        found.setdefault(e.flag.pair, []).append(e)
+_Events = dict[Flag, list[tuple[int, Event]]]
+"""The events of each flag, with their places in the run."""
+
+
+def _by_flag(trace: list[Event]) -> _Events:
+    found: _Events = {}
+    for place, e in enumerate(trace):
+        found.setdefault(e.flag, []).append((place, e))
     return found
 
 
@@ -77,7 +81,7 @@ def _safe(own: list[Event], ids: int) -> bool:
 
 
 def _first_free(
-    flag: Flag, count: int, others: list[Flag], events: list[Event], usable: list[int]
+    flag: Flag, count: int, others: list[Flag], events: _Events, usable: list[int]
 ) -> int | None:
     """The lowest run of `count` ids whose other users are done whenever one of them is set."""
     for first in usable if count else ():
@@ -88,15 +92,15 @@ def _first_free(
     return None
 
 
-def _apart(a: Flag, b: Flag, events: list[Event]) -> bool:
+def _apart(a: Flag, b: Flag, events: _Events) -> bool:
     """Whether one is always waited for, as far as the setting pipe knows, before the other is set."""
     if a.turns or b.turns:
         return False
     latest: Event | None = None
-    for e in events:
-        if e.flag is not a and e.flag is not b:
-            continue
-        if e.sets and latest is not None and e.flag is not latest.flag and (latest.sets or e.known < latest.time):
-            return False
+    for _, e in merge(events.get(a, ()), events.get(b, ()), key=lambda entry: entry[0]):
+        if e.sets and latest is not None and e.flag is not latest.flag:
+            unknown = a.pair == b.pair and e.known < latest.time
+            if latest.sets or unknown:
+                return False
         latest = e
     return True

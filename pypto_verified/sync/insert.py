@@ -36,7 +36,7 @@ def _synchronise(func: Func, target: Target, strict: bool) -> None:
     needs = dependences(program, target, strict)
     chooser = Chooser(program, needs, target, pipes_of_core(target, func.kernel_kind))
     plan = chooser.choose()
-    while left := assign(plan, chooser.walk().trace, func, target):
+    while left := assign(plan, chooser.walk().trace, func, target, strict):
         for flag in left:
             _replace(plan, flag)
         if not chooser.holds():

@@ -89,3 +89,7 @@ def release_pipe(target: str, space: Space) -> str:
     """The pipe on which a consumer gives an on-chip slot back: its free waits for that pipe's earlier ops and for no
     other's. '' where the pop has copied the slot already and a free does nothing. Source: PTO-ISA npu/a5 TFree.hpp."""
     return _RELEASES.get((target, space), "")
+
+
+LOCAL_SLOTS = 2
+"""Slots of the local buffer into which a pop of a2a3 copies, unless the pipe says otherwise (PTO-ISA TPipe)."""
