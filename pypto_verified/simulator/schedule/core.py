@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from pypto_verified.pto.module import Op
 from pypto_verified.simulator.errors import SimError, StepLimitError
 from pypto_verified.simulator.program import Registers
-from pypto_verified.simulator.schedule.clocks import Timeline, Token, join
+from pypto_verified.simulator.schedule.clocks import Timeline, Token, together
 from pypto_verified.simulator.schedule.code import Code, Issue
 from pypto_verified.simulator.schedule.outcome import At
 from pypto_verified.simulator.schedule.queue import Item
@@ -63,27 +64,18 @@ class Core:
         """Whether all queues are empty."""
         return not any(self.queues.values())
 
-    def learn(self, token: Token) -> None:
-        """The scalar unit has waited for `token`: nothing issued later starts before."""
-        self.lanes[SCALAR].learn(token)
-        if not self.world.strict:
-            self.learned = token if self.learned is None else Token(
-                join(self.learned.done, token.done), join(self.learned.seen, token.seen))
-
-    def learn_all(self, token: Token) -> None:
-        """Every pipe of the core was held until `token` was given."""
-        for lane in self.lanes.values():
-            lane.learn(token)
-        self.learned = token if self.learned is None else Token(
-            join(self.learned.done, token.done), join(self.learned.seen, token.seen))
+    def hold(self, token: Token, strict: bool = False) -> None:
+        """The scalar unit has waited for `token`: nothing issued later starts before. In the `strict` reading that is
+        known of the scalar unit's own ops alone."""
+        own = self.lanes[SCALAR]
+        own.learn(token)
+        if not strict:
+            known = [token] if self.learned is None else [self.learned, token]
+            self.learned = replace(together(known), origin=(own.now,))
 
     def everything(self) -> Token:
         """What is known when all that the core has issued is complete."""
-        tokens = [lane.token() for lane in self.lanes.values()]
-        done, seen = tokens[0].done, tokens[0].seen
-        for token in tokens[1:]:
-            done, seen = join(done, token.done), join(seen, token.seen)
-        return Token(done, seen)
+        return together([lane.token() for lane in self.lanes.values()])
 
     def advance(self) -> None:
         """Go on in the program until something is issued, or to its end. SimError for a fault in registers."""
@@ -130,6 +122,7 @@ class Core:
             if item.pipe == SCALAR:
                 return True
             item.learned = self.learned
+            item.parent = self.lanes[SCALAR].now
             self.queues[item.pipe].append(item)
             pending.popleft()
         return False

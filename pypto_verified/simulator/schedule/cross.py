@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.simulator.errors import UnmodelledError
-from pypto_verified.simulator.schedule.clocks import Timeline, Token, join
+from pypto_verified.simulator.schedule.clocks import Timeline, Token, together
 from pypto_verified.simulator.schedule.code import Issue
 from pypto_verified.simulator.schedule.core import SCALAR, Core
 from pypto_verified.simulator.schedule.faults import PipeError
@@ -82,9 +82,9 @@ class Set(Item):
         token = published(lane) if self.pipe != SCALAR else lane.token()
         group.given.setdefault(self.core.index, deque()).append(token)
         while all(group.given.get(m) for m in self.members):
-            together = [group.given[m].popleft() for m in self.members]
+            signals = [group.given[m].popleft() for m in self.members]
             for index, id in self.receivers:
-                self._count_up(world, index, id, _joined(together))
+                self._count_up(world, index, id, together(signals))
 
     def _count_up(self, world: World, index: int, id: int, token: Token) -> None:
         tokens = counter(world, index, id).tokens
@@ -96,9 +96,6 @@ class Set(Item):
 
     def gives(self) -> object:
         return ("counter", self.id)
-
-    def objects(self) -> tuple[object, ...]:
-        return tuple(("counter", *r) for r in self.receivers)
 
 
 class Wait(Item):
@@ -120,30 +117,18 @@ class Wait(Item):
         if not tokens:
             return
         token = tokens.popleft()
-        if self.stalls:
-            self.core.learn_all(token)
-        elif self.pipe == SCALAR:
-            self.core.learn(token)
+        if self.pipe == SCALAR:
+            self.core.hold(token, self.core.world.strict and not self.stalls)
         else:
             lane.learn(token)
 
     def want(self) -> Want:
         return Want(f"cross-core flag {self.id}", ("counter", self.id))
 
-    def objects(self) -> tuple[object, ...]:
-        return (("counter", self.core.index, self.id),)
-
 
 def absent(core: Core) -> bool:
     """Whether the core runs without a partner: what the other core would signal is taken as given."""
     return len({c.kind for c in core.world.cores}) < 2 and len(core.world.cores) == 1
-
-
-def _joined(tokens: list[Token]) -> Token:
-    done, seen = tokens[0].done, tokens[0].seen
-    for token in tokens[1:]:
-        done, seen = join(done, token.done), join(seen, token.seen)
-    return Token(done, seen)
 
 
 def _ids(core: Core, issue: Issue) -> int:
@@ -217,14 +202,11 @@ class Arrive(Item):
 
     def run(self, lane: Timeline) -> None:
         token = self.core.everything()
-        self.core.learn_all(token)
+        self.core.hold(token)
         self.meeting.arrived.setdefault(self.core.index, []).append(token)
 
     def want(self) -> Want:
         return Want("all pipes of its core", ("idle", self.core.index))
-
-    def objects(self) -> tuple[object, ...]:
-        return (("meeting", id(self.meeting)),)
 
 
 class Leave(Item):
@@ -250,8 +232,8 @@ class Leave(Item):
         return len(self._there()) >= self.expected
 
     def run(self, lane: Timeline) -> None:
-        token = _joined(self._there())
-        self.core.learn_all(Token(token.done, self.core.everything().seen))
+        token = together(self._there())
+        self.core.hold(replace(token, seen=self.core.everything().seen))
 
     def want(self) -> Want:
         launched = len(self.participants)
@@ -260,9 +242,6 @@ class Leave(Item):
             text += f" and only {launched} run this kernel" + (
                 ": a hard barrier counts every core of the chip" if self.hard else "")
         return Want(text, ("meeting", id(self.meeting)))
-
-    def objects(self) -> tuple[object, ...]:
-        return (("meeting", id(self.meeting)),)
 
 
 _KINDS = {"aiv_only": ("vector",), "aic_only": ("cube",), "mix": ("cube", "vector")}
@@ -315,9 +294,6 @@ class Release(Item):
     def gives(self) -> object:
         return self.key
 
-    def objects(self) -> tuple[object, ...]:
-        return (self.key,)
-
 
 class Acquire(Item):
     """Holds its pipe until every release that stands before it in the program has been given."""
@@ -339,9 +315,6 @@ class Acquire(Item):
 
     def want(self) -> Want:
         return Want(f"the releases of {self.key}", self.key)
-
-    def objects(self) -> tuple[object, ...]:
-        return (self.key,)
 
 
 def buffer_id(core: Core, issue: Issue) -> Iterator[Item]:

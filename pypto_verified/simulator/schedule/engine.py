@@ -78,6 +78,11 @@ def run(world: World, policy: Policy) -> None:
         world.outcome.errors.append(error)
         world.outcome.stopped = True
         return
+    conclude(world)
+
+
+def conclude(world: World) -> None:
+    """When no pipe can go on: all are done, or it is a deadlock."""
     if not all(core.ended and not core.pending and core.idle() for core in world.cores):
         world.outcome.deadlock = explain(world)
 

@@ -20,7 +20,7 @@ from pypto_verified.pto.module import Func, Op
 from pypto_verified.pto.types import TileBufType
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.errors import Place, UnmodelledError
-from pypto_verified.simulator.schedule.clocks import Timeline, Token, join
+from pypto_verified.simulator.schedule.clocks import Timeline, Token
 from pypto_verified.simulator.schedule.code import Code, Issue
 from pypto_verified.simulator.schedule.core import SCALAR, Core
 from pypto_verified.simulator.schedule.cross import cluster, published
@@ -112,15 +112,12 @@ class Take(Item):
         for tokens in self.tokens:
             token = tokens.given.popleft()
             if self.pipe == SCALAR:
-                self.core.learn_all(token)
+                self.core.hold(token)
             else:
                 lane.learn(token)
 
     def want(self) -> Want:
         return Want(self.what, self.key)
-
-    def objects(self) -> tuple[object, ...]:
-        return tuple(("tokens", id(t)) for t in self.tokens)
 
 
 class Give(Item):
@@ -136,14 +133,11 @@ class Give(Item):
     def run(self, lane: Timeline) -> None:
         token = published(lane)
         for tokens in self.tokens:
-            tokens.given.append(Token(join(token.done, token.done), token.seen))
+            tokens.given.append(token)
             tokens.last = self
 
     def gives(self) -> object:
         return self.key
-
-    def objects(self) -> tuple[object, ...]:
-        return tuple(("tokens", id(t)) for t in self.tokens)
 
 
 class Push(Item):

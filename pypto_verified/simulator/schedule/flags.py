@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.simulator.errors import UnmodelledError
-from pypto_verified.simulator.schedule.clocks import Timeline, Token
+from pypto_verified.simulator.schedule.clocks import Timeline, Token, together
 from pypto_verified.simulator.schedule.code import Issue
 from pypto_verified.simulator.schedule.core import SCALAR, Core
 from pypto_verified.simulator.schedule.faults import EventError
@@ -79,9 +79,6 @@ class Set(Item):
     def gives(self) -> object:
         return (self.core.index, self.key)
 
-    def objects(self) -> tuple[object, ...]:
-        return ((self.core.index, self.key),)
-
 
 class Wait(Item):
     """Holds its pipe until the flag is given, and takes it."""
@@ -103,15 +100,12 @@ class Wait(Item):
         token = self.flag.tokens.popleft()
         self.ran = (lane.index, lane.step())
         if self.pipe == SCALAR:
-            self.core.learn(token)
+            self.core.hold(token, self.core.world.strict)
         else:
             lane.learn(token)
 
     def want(self) -> Want:
         return Want(_named(self.key), (self.core.index, self.key))
-
-    def objects(self) -> tuple[object, ...]:
-        return ((self.core.index, self.key),)
 
 
 class Barrier(Item):
@@ -136,7 +130,7 @@ class BarrierAll(Item):
 
     def run(self, lane: Timeline) -> None:
         if self.core.world.ordering:
-            self.core.learn_all(self.core.everything())
+            self.core.hold(self.core.everything())
 
     def want(self) -> Want:
         return Want("all pipes of its core", ("idle", self.core.index))
@@ -158,10 +152,8 @@ class Fence(Item):
         core = self.core
         if not core.world.ordering:
             return
-        lanes = [core.lanes[p] for p in ("MTE2", "MTE3", "FIX", SCALAR)]
-        for own in lanes:
-            token = own.token()
-            core.learn_all(Token(token.done, token.done))
+        token = together([core.lanes[p].token() for p in ("MTE2", "MTE3", "FIX", SCALAR)])
+        core.hold(replace(token, seen=token.done))
 
     def want(self) -> Want:
         return Want("MTE2, MTE3 and FIX of its core", ("idle", self.core.index))

@@ -106,8 +106,11 @@ class Outcome:
 
     `errors`: faults of ops and misuse of flags and pipes, in the order they happened; `races`: unordered conflicts, one
     a pair of ops, whatever the schedule made of them; `unseen`: reads of global memory that no fence makes valid;
-    `stopped`: a fault or the step limit ended the run; `choices`: which pipe ran at each step where there was a choice,
-    which replays the schedule; `steps`: how many steps ran.
+    `trace`: what ran, in order, if it was asked for; `stopped`: a fault or the step limit ended the run; `steps`: how
+    many steps ran.
+
+    Of an exhaustive search: `runs` that differ in the order of conflicting accesses, all of them unless `cut`; what any
+    of them found; the outputs and the trace of the first one; `other`, one that ends in other outputs, if there is one.
     """
 
     outputs: dict[str, Array] = field(default_factory=dict)
@@ -118,7 +121,9 @@ class Outcome:
     trace: list[Ran] = field(default_factory=list)
     stopped: bool = False
     steps: int = 0
-    schedule: str = ""
+    runs: int = 1
+    cut: bool = False
+    other: Outcome | None = None
 
     @property
     def clean(self) -> bool:

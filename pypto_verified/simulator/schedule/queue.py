@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Want:
-    """What a step waits for: `text` for the reader; `key` names the signal; `given` are steps that give it and have
-    been issued, `givers` the ops of the launched functions that would."""
+    """What a step waits for: `text` for the reader, `key` the signal (see `Item.gives`)."""
 
     text: str
     key: object = None
@@ -23,9 +22,10 @@ class Want:
 
 class Item:
     """A step of `op` on `pipe` of `core`. `seq` counts the steps of a run as they are issued; `learned` is what the
-    scalar unit had waited for when it issued this one, which nothing issued later can start before."""
+    scalar unit had waited for when it issued this one, which nothing issued later can start before; `parent` the scalar
+    unit's last step then."""
 
-    __slots__ = ("core", "learned", "op", "pipe", "seq")
+    __slots__ = ("core", "learned", "op", "parent", "pipe", "seq")
 
     def __init__(self, core: Core, op: Op, pipe: str) -> None:
         self.core = core
@@ -33,6 +33,7 @@ class Item:
         self.pipe = pipe
         self.seq = 0
         self.learned: Token | None = None
+        self.parent = -1
 
     def ready(self) -> bool:
         """Whether the step may start, once it is the first of its pipe."""
@@ -48,7 +49,3 @@ class Item:
     def gives(self) -> object:
         """The key of the signal that it gives; None for none."""
         return None
-
-    def objects(self) -> tuple[object, ...]:
-        """What the step shares with others besides memory: two steps that share one do not commute."""
-        return ()

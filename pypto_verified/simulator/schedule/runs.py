@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,14 +17,17 @@ from pypto_verified.simulator.run import LAUNCH_ARGUMENTS, MAX_STEPS, Given
 from pypto_verified.simulator.schedule import engine, fifo, flags
 from pypto_verified.simulator.schedule.compute import compute
 from pypto_verified.simulator.schedule.core import Core
+from pypto_verified.simulator.schedule.explore import explore
 from pypto_verified.simulator.schedule.issuers import ISSUERS
 from pypto_verified.simulator.schedule.launch import Group, Memory, bind, chosen, make_code
 from pypto_verified.simulator.schedule.outcome import Outcome
-from pypto_verified.simulator.schedule.queue import Item
 from pypto_verified.simulator.schedule.world import World
 from pypto_verified.simulator.values import Array, Scalar
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import pipe_readings
+
+MAX_RUNS = 1000
+"""Runs of an exhaustive search before it is cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,8 @@ class Launch:
     index of the first one; `lanes`: vector cores a block (default: those of a cluster where a cube runs with them, else
     one); `lane`: the index of the first one; `chip`: cube cores of the chip, which a hard barrier waits for (default:
     the target's, or no more than there are if `blocks` is None); `strict`: the stricter reading of each fact;
-    `pipes`: assumption -> pipe, for ops whose pipe the sources differ on; `trace`: keep what ran, in order."""
+    `pipes`: assumption -> pipe, for ops whose pipe the sources differ on; `max_steps`: jumps, that is turns of loops;
+    `max_runs`: of an exhaustive search; `trace`: keep what ran, in order."""
 
     schedule: str = "program"
     seed: int = 0
@@ -46,6 +50,7 @@ class Launch:
     strict: bool = False
     pipes: Mapping[str, str] | None = None
     max_steps: int = MAX_STEPS
+    max_runs: int = MAX_RUNS
     trace: bool = False
 
 
@@ -53,14 +58,14 @@ def run(
     kernel: Module | Func, target: Target, inputs: Given[Array], scalars: Given[Scalar] | None = None, *,
     function: str = "", schedule: str = "program", seed: int = 0, blocks: int | None = None, lanes: int | None = None,
     chip: int | None = None, strict: bool = False, pipes: Mapping[str, str] | None = None,
-    max_steps: int = MAX_STEPS, trace: bool = False,
+    max_steps: int = MAX_STEPS, max_runs: int = MAX_RUNS, trace: bool = False,
 ) -> Outcome:
     """Run a kernel: a function alone, or the functions of a module that run together (`function` names one of them).
 
     `inputs`: an array for each pointer argument, by name or position, copied; `scalars`: a number for each other one.
     See Launch for the rest. InputError for a missing argument or an unknown schedule.
     """
-    launch = Launch(schedule, seed, blocks, 0, None, lanes, 0, chip, strict, pipes, max_steps, trace)
+    launch = Launch(schedule, seed, blocks, 0, None, lanes, 0, chip, strict, pipes, max_steps, max_runs, trace)
     group, functions = _group(kernel, function)
     return launched(group, functions, target, inputs, scalars if scalars is not None else {}, launch)
 
@@ -82,52 +87,58 @@ def launched(
     """Run a group as `launch` says."""
     if launch.schedule not in engine.SCHEDULES:
         raise InputError(f"no schedule {launch.schedule}; there are: {', '.join(engine.SCHEDULES)}")
-    memory = Memory(group, inputs)
+    prepared = Prepared(group, functions, target, launch)
+    if launch.schedule == "exhaustive":
+        return explore(lambda: prepared.world(inputs, scalars), finish, launch.max_runs)
     try:
-        world = make_world(group, functions, target, memory, scalars, launch)
+        world, memory = prepared.world(inputs, scalars)
     except SimError as error:
-        return Outcome(errors=[error], stopped=True, schedule=launch.schedule)
+        return Outcome(errors=[error], stopped=True)
     with np.errstate(all="ignore"):
         engine.run(world, engine.policy(launch.schedule, launch.seed))
-    finish(world)
-    world.outcome.outputs = memory.outputs()
-    world.outcome.schedule = launch.schedule
-    return world.outcome
+    return finish(world, memory)
 
 
-def make_world(
-    group: Group, functions: Mapping[str, Func], target: Target, memory: Memory, scalars: Given[Scalar], launch: Launch
-) -> World:
-    """The cores of a launch before their first op."""
-    readings = launch.pipes or {}
+class Prepared:
+    """A group compiled for the cores of a launch, to be run more than once."""
 
-    def pipe_of(op: Op, own: str) -> str:
-        return _read_pipe(op, own, target, readings) if readings else own
+    def __init__(self, group: Group, functions: Mapping[str, Func], target: Target, launch: Launch) -> None:
+        readings = launch.pipes or {}
 
-    blocks = launch.blocks or 1
-    lanes = launch.lanes or (target.lanes_per_cube if group.mixed else 1)
-    codes = make_code(group, functions, target, blocks, lanes, pipe_of)
-    chip = launch.chip if launch.chip is not None else target.cubes if launch.blocks is not None else 0
-    world = World(
-        target, len(codes), blocks=blocks, lanes=lanes, chip=chip, strict=launch.strict,
-        ordering=launch.schedule != "cpu", max_steps=launch.max_steps, tracing=launch.trace, issuers=ISSUERS,
-        compute=compute, closing=closing,
-    )
-    count = launch.count if launch.count is not None else launch.first + blocks
-    for index, (code, block, lane) in enumerate(codes):
-        place, own_lane = (launch.first + block, count), launch.lane + lane
-        env = bind(code, memory, scalars, place, own_lane)
-        machine = code.machine
-        machine.log = world.log
-        machine.start(place, (own_lane, target.lanes_per_cube), lambda op, found: None, False)
-        core = Core(world, index, code, block, lane, env)
-        # a5: the assembler guards a function whose tiles all cross whole, so that lane 0 alone runs it (PTOAS)
-        if target.on_chip_pipe and lane > 0 and group.mixed and fifo.runs_in_first_lane(code):
-            core.pc, core.ended = len(code.steps), True
-        world.cores.append(core)
-    for buffer in memory.buffers():
-        buffer.log = world.log
-    return world
+        def pipe_of(op: Op, own: str) -> str:
+            return _read_pipe(op, own, target, readings) if readings else own
+
+        self.group = group
+        self.target = target
+        self.launch = launch
+        self.blocks = launch.blocks or 1
+        self.lanes = launch.lanes or (target.lanes_per_cube if group.mixed else 1)
+        self.codes = make_code(group, functions, target, self.blocks, self.lanes, pipe_of)
+
+    def world(self, inputs: Given[Array], scalars: Given[Scalar]) -> tuple[World, Memory]:
+        """The cores before their first op, and their tensors. SimError, InputError for arguments that do not fit."""
+        launch, target = self.launch, self.target
+        memory = Memory(self.group, inputs)
+        chip = launch.chip if launch.chip is not None else target.cubes if launch.blocks is not None else 0
+        world = World(
+            target, len(self.codes), blocks=self.blocks, lanes=self.lanes, chip=chip, strict=launch.strict,
+            ordering=launch.schedule != "cpu", max_steps=launch.max_steps, tracing=launch.trace, issuers=ISSUERS,
+            compute=compute, closing=fifo.drain,
+        )
+        count = launch.count if launch.count is not None else launch.first + self.blocks
+        for index, (code, block, lane) in enumerate(self.codes):
+            place, own_lane = (launch.first + block, count), launch.lane + lane
+            env = bind(code, memory, scalars, place, own_lane)
+            code.machine.log = world.log
+            code.machine.start(place, (own_lane, target.lanes_per_cube), lambda op, found: None, False)
+            core = Core(world, index, code, block, lane, env)
+            # a5: the assembler guards a function whose tiles all cross whole, so that lane 0 alone runs it (PTOAS)
+            if target.on_chip_pipe and lane > 0 and self.group.mixed and fifo.runs_in_first_lane(code):
+                core.pc, core.ended = len(code.steps), True
+            world.cores.append(core)
+        for buffer in memory.buffers():
+            buffer.log = world.log
+        return world, memory
 
 
 def _read_pipe(op: Op, own: str, target: Target, readings: Mapping[str, str]) -> str:
@@ -140,25 +151,21 @@ def _read_pipe(op: Op, own: str, target: Target, readings: Mapping[str, str]) ->
     return asked if asked in pipes else own
 
 
-def closing(core: Core) -> Iterator[Item]:
-    """What a core does after its function has returned."""
-    return fifo.drain(core)
-
-
-def finish(world: World) -> None:
-    """Note what is left when all has run."""
+def finish(world: World, memory: Memory) -> Outcome:
+    """The outcome of a run, with what is left when all has run."""
     outcome = world.outcome
-    if outcome.stopped or outcome.deadlock is not None:
-        return
-    for core in world.cores:
-        flags.left_set(core)
-        fifo.left_over(core)
+    if not outcome.stopped and outcome.deadlock is None:
+        for core in world.cores:
+            flags.left_set(core)
+            fifo.left_over(core)
+    outcome.outputs = memory.outputs()
+    return outcome
 
 
 def replay(
     kernel: Module | Func, function: str, witness: Mapping[str, int], target: Target, *, schedule: str = "program",
     seed: int = 0, strict: bool = False, pipes: Mapping[str, str] | None = None, max_steps: int = MAX_STEPS,
-    integers: tuple[int, int] = SMALL_INTEGERS, trace: bool = False,
+    max_runs: int = MAX_RUNS, integers: tuple[int, int] = SMALL_INTEGERS, trace: bool = False,
 ) -> Outcome:
     """Run a kernel under a schedule on the numbers of a witness (see `simulator.replay`): random tensors as large as
     its views say; `block_idx`, `block_num` and `subblock_idx` name the block and lane."""
@@ -175,10 +182,10 @@ def replay(
                 if name not in inputs or array.size > inputs[name].size:
                     inputs[name] = array
     except SimError as error:
-        return Outcome(errors=[error], stopped=True, schedule=schedule)
+        return Outcome(errors=[error], stopped=True)
     block = witness.get("block_idx", 0)
     launch = Launch(
         schedule, seed, None, block, witness.get("block_num", block + 1), None, witness.get("subblock_idx", 0), None,
-        strict, pipes, max_steps, trace,
+        strict, pipes, max_steps, max_runs, trace,
     )
     return launched(group, functions, target, inputs, scalars, launch)

@@ -10,7 +10,7 @@ from pypto_verified.simulator.memory import Access
 from pypto_verified.simulator.schedule.clocks import Timeline
 from pypto_verified.simulator.schedule.core import Core, Issuer
 from pypto_verified.simulator.schedule.history import Conflict, History, Region, Stamp, conflicts, record
-from pypto_verified.simulator.schedule.outcome import At, Outcome, Race, Ran, Unseen
+from pypto_verified.simulator.schedule.outcome import Outcome, Race, Ran, Unseen
 from pypto_verified.simulator.schedule.queue import Item
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import Hazard, fences_between, ordered_on_pipe
@@ -63,6 +63,8 @@ class World:
         """Run a step that is ready and first of its pipe. SimError for a fault that stops the run."""
         lane = item.core.lanes[item.pipe]
         self.touched.clear()
+        lane.now = self.outcome.steps
+        lane.heard.clear()
         if item.learned is not None and lane.learned is not item.learned:
             lane.learn(item.learned)
             lane.learned = item.learned
@@ -78,6 +80,9 @@ class World:
 
     def accessed(self, item: Item, lane: Timeline, count: int, atomic: bool, owners: Mapping[str, object]) -> None:
         """Check and remember what the log holds. `owners`: memories of tiles of other cores, by name."""
+        if not self.ordering:
+            self.log.clear()
+            return
         core = item.core
         waw = ordered_on_pipe(self.target, item.pipe, Hazard.WAW, self.strict)
         stamp = Stamp(lane.index, count, item, atomic)
@@ -130,6 +135,3 @@ class World:
                 self.outcome.unseen.append(
                     Unseen(writer.at(last.item), reader.at(item), memory, *shared, fences))
 
-
-def at_of(item: Item) -> At:
-    return item.core.at(item)
