@@ -81,12 +81,14 @@ def emit_global_gather(kernel: Kernel, var: Var, call: Call) -> None:
 
 
 def emit_global_scatter(kernel: Kernel, var: Var | None, call: Call) -> None:
-    """`tile.mscatter(tile, indices, tensor)` -> partition_view of the whole tensor + mscatter."""
+    """`tile.mscatter(tile, indices, tensor)` -> partition_view of the whole tensor + mscatter by element. (The real
+    compiler leaves the mode out; the library then scatters rows.)"""
     source, indices, tensor = call.args
     with kernel.at_call(call):
         table = _whole(kernel, tensor)
         kernel.emit("pto.mscatter", {
-            "src": (kernel.tile(source),), "idx": (kernel.tile(indices),), "mem": (table,)})
+            "src": (kernel.tile(source),), "idx": (kernel.tile(indices),), "mem": (table,)},
+            {"coalesce": EnumAttr("coalesce", "elem")})
     if var is not None:
         kernel.tensors[var.name] = kernel.tensor(tensor)
 

@@ -168,6 +168,15 @@ def _tensor(mem: Tensor, site: Site, writes: bool) -> Array:
     return window if window.ndim == 2 else window.reshape(rows, cols)
 
 
+def _by_row(site: Site, idx: Tile | Tensor) -> bool:
+    """Whether indices name rows, as they do unless the op says otherwise: ShapeError when they are no row or column."""
+    found = site.enum("coalesce", "row") == "row"
+    if found and isinstance(idx, Tile) and min(idx.rows, idx.cols) > 1:
+        raise ShapeError(f"{idx.rows} x {idx.cols} indices of rows", Place(idx.name),
+                         "give one row or one column of them, or gather by element (coalesce)")
+    return found
+
+
 def _indices(site: Site, idx: Tile | Tensor) -> Array:
     if isinstance(idx, Tensor):
         raise UnmodelledError("indices in global memory", Place(idx.name))
@@ -183,7 +192,7 @@ def mgather(site: Site, dst: Tile, mem: Tensor, idx: Tile | Tensor, scratch: Til
         scratch.clobber()
     table, flat = _tensor(mem, site, False), _indices(site, idx)
     policy = site.enum("gatherOob", "undefined")
-    if site.enum("coalesce", "row") == "row":
+    if _by_row(site, idx):
         where, valid = _resolved(flat.reshape(-1)[: dst.rows], table.shape[0], policy, mem.name)
         values = np.where(valid[:, None], table[where][:, : dst.cols], np.zeros((), dst.kind))
     else:
@@ -202,7 +211,7 @@ def mscatter(site: Site, mem: Tensor, src: Tile, idx: Tile | Tensor) -> None:
     rows, cols = mem.extents()
     window = mem.window(rows, cols, True, site.machine.block[0], True)
     table, flat = window.reshape(rows, cols).copy(), _indices(site, idx)
-    policy, by_row = site.enum("scatterOob", "undefined"), site.enum("coalesce", "row") == "row"
+    policy, by_row = site.enum("scatterOob", "undefined"), _by_row(site, idx)
     atomic = {"none": None, "add": np.add, "max": np.maximum, "min": np.minimum}[site.enum("scatterAtomicOp", "none")]
     chosen = flat.reshape(-1)[: src.rows] if by_row else flat[: src.rows, : src.cols]
     where, valid = _resolved(chosen, rows if by_row else rows * cols, policy, mem.name)

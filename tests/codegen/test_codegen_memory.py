@@ -267,3 +267,30 @@ def test_a_value_that_does_not_exist_is_an_error() -> None:
         lines(kernel(load(scalar("ghost")), A))
     with pytest.raises(CodegenError, match="'ghost' is not a tile with a value here"):
         lines(kernel([Assign(Var("y", tile(16, 64)), call("tile.exp", Var("ghost", tile(16, 64)), type=tile(16, 64)))]))
+
+
+@pytest.mark.requirement("CG-06", "CG-09")
+def test_global_gathers_and_scatters_see_the_whole_tensor() -> None:
+    i, y = Var("i", tile(8, 64, dtype=INT32)), Var("y", tile(8, 64))
+    made = let(i, "tile.create", nums(8, 64))
+    part = "!pto.partition_tensor_view<64x64xf32>"
+    places, values = buf("vec", "i32", 8, 64), buf("vec", "f32", 8, 64)
+    found = lines(kernel([made, let(y, "tile.mgather", A, i, coalesce="elem", gather_oob="wrap")], A))
+    assert found[-2:] == [
+        "%a_pview = pto.partition_view %a_view, offsets = [%c0_index, %c0_index], sizes = [%c64_index, %c64_index] "
+        f": !pto.tensor_view<?x?xf32> -> {part}",
+        f"pto.mgather ins(%a_pview, %i : {part}, {places}) outs(%y : {values}) "
+        "{coalesce = #pto<coalesce elem>, gatherOob = #pto<gather_oob wrap>}",
+    ]
+    found = lines(kernel([made, let(y, "tile.create", nums(8, 64)), do("tile.mscatter", y, i, OUT)], OUT))
+    assert found[-1] == (
+        f"pto.mscatter ins(%y, %i : {values}, {places}) outs(%out_pview : {part}) {{coalesce = #pto<coalesce elem>}}"
+    )
+
+
+@pytest.mark.requirement("CG-09")
+def test_a_gather_with_scratch_is_not_generated() -> None:
+    i, y = Var("i", tile(8, 64, dtype=INT32)), Var("y", tile(8, 64))
+    body = [let(i, "tile.create", nums(8, 64)), let(y, "tile.mgather", A, i, OUT, coalesce="elem")]
+    with pytest.raises(NotModelled, match="scratch"):
+        lines(kernel(body, A, OUT))

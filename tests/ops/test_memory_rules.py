@@ -325,3 +325,35 @@ def test_a_negative_extent_is_refused_where_it_is_written() -> None:
         call("tile.load", tensor(64, 128), numbers(0, 0), numbers(16, 128), numbers(-1, 128))
     with pytest.raises(OpError, match=r"valid_shape\[1\] is -8"):
         call("tile.slice", tile(32, 64), numbers(16, 32), numbers(0, 0), numbers(16, -8))
+
+
+def test_random_words_have_32_bits() -> None:
+    seeds = [Const(i, INT32) for i in range(6)]
+    t = result("tile.random", *seeds, numbers(4, 64), numbers(3, 19))
+    assert (t.shape, t.dtype, t.valid_shape) == ((4, 64), UINT32, (3, 19))
+    with pytest.raises(OpError, match="dtype is FP32"):
+        call("tile.random", *seeds, numbers(4, 64), dtype=FP32)
+    with pytest.raises(OpError, match="rounds is 8, not 7 or 10"):
+        call("tile.random", *seeds, numbers(4, 64), rounds=8)
+    with pytest.raises(OpError, match="shape must be 2-D"):
+        call("tile.random", *seeds, numbers(4, 4, 64))
+
+
+def test_a_gather_from_global_memory_takes_rows_or_elements() -> None:
+    table = tensor(64, 32)
+    rows = result("tile.mgather", table, tile(1, 16, dtype=INT32))
+    assert (rows.shape, rows.dtype, rows.space) == ((16, 32), FP32, Space.VEC)
+    assert result("tile.mgather", table, tile(16, 1, dtype=INT32)).shape == (16, 32)
+    assert result("tile.mgather", table, tile(8, 16, dtype=INT32), coalesce="elem").shape == (8, 16)
+    with pytest.raises(OpError, match="one row or one column"):
+        call("tile.mgather", table, tile(8, 16, dtype=INT32))
+    with pytest.raises(NotModelled, match="anything but vec"):
+        call("tile.mgather", table, tile(1, 16, dtype=INT32), target_memory=Space.MAT)
+
+
+def test_a_scatter_to_global_memory_keeps_the_element_type() -> None:
+    source, places = tile(8, 32), tile(8, 32, dtype=INT32)
+    table = tensor(256)
+    assert call("tile.mscatter", source, places, table).type == table.type
+    with pytest.raises(OpError, match="src is FP32 but the tensor FP16"):
+        call("tile.mscatter", source, places, tensor(256, dtype=FP16))

@@ -101,3 +101,14 @@ def test_four_sorted_runs_merge(on: str) -> None:
     got = k.result(on, "out", a=pairs, out=zeros(1, 256)).reshape(128, 2)
     assert got[:, 0].tolist() == list(range(127, -1, -1))
     np.testing.assert_array_equal(got[:, 1], got[:, 0] + 1000)
+
+
+@BOTH
+def test_a_matrix_of_indices_names_no_rows(on: str) -> None:
+    k = Kernel()
+    table, places = k.tensor("table", "f32", 8, 16), k.tensor("i", "i32", 4, 16)
+    x, y = k.tile("x", "i32", 4, 16), k.tile("y", "f32", 4, 16)
+    k.load(places, x)
+    k.op("mgather", f"{table} {x}", y)  # without a mode the library gathers rows
+    (error,) = k.run(on, table=ramp(8, 16), i=ramp(4, 16, np.int32)).errors
+    assert error.kind == "shape" and "4 x 16 indices of rows" in error.message
