@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pypto_verified.dtypes import BOOL, INT64
 from pypto_verified.layouts import BLayout, Compact, Pad, Space
 from pypto_verified.pto.legality import Legal, Site
@@ -17,9 +19,21 @@ from pypto_verified.pto.legality_words import (
     spelled,
     up_to,
 )
-from pypto_verified.pto.types import PartitionViewType, PtrType, ScalarType, TensorViewType, TileBufType
+from pypto_verified.pto.types import (
+    MultiTileBufType,
+    PartitionViewType,
+    PtrType,
+    ScalarType,
+    TensorViewType,
+    TileBufType,
+)
 
 _ALLOCS = "pto.alloc_tile pto.alloc_multi_tile"
+_KB = 1024
+_CAPACITY = {Space.VEC: 192 * _KB, Space.MAT: 512 * _KB, Space.LEFT: 64 * _KB, Space.RIGHT: 64 * _KB,
+             Space.ACC: 128 * _KB, Space.BIAS: 64 * _KB, Space.SCALING: 192 * _KB}
+_CAPACITY_A5 = {Space.VEC: 248 * _KB, Space.ACC: 256 * _KB, Space.SCALING: 248 * _KB}
+"""Bytes that the assembler's planner has in each memory; where a5 differs."""
 _L0 = (Space.LEFT, Space.RIGHT, Space.ACC)
 
 
@@ -137,6 +151,10 @@ ROWS: tuple[Legal, ...] = (
     Legal("ALLOC-UNPLANNED", _ALLOCS, "@", "below level 3 no allocation has an address", levels=BELOW3,
           holds=lambda s, t: not s.has("addr"), found=lambda s, t: f"the address is {s.const('addr')}",
           help="leave addr out, or assemble at level 3", source="PTOAS driver"),
+    Legal("ALLOC-FITS", _ALLOCS, "@", "a tile that the assembler places fits into its memory", levels=BELOW3,
+          holds=lambda s, t: _placed(s, t) <= _capacity(s, t),
+          found=lambda s, t: f"{_placed(s, t)} of {_capacity(s, t)} bytes in {t.loc.value}",
+          source="PTOAS, PlanMemory"),
     Legal("MULTI-COMPACT", "pto.alloc_multi_tile", "@", "slots are not padded by a row",
           holds=lambda s, t: t.compact is not Compact.ROW_PLUS_ONE, found=lambda s, t: f"the slot is {spelled(t)}"),
     Legal("MULTI-SLOT-TYPE", "pto.multi_tile_get", "source @", "the result has the type of a slot",
@@ -196,7 +214,7 @@ ROWS: tuple[Legal, ...] = (
     Legal("RESHAPE-BOX", "pto.treshape", "src @", "a boxed tile stays boxed, an unboxed one unboxed",
           holds=lambda s, a, b: a.boxed == b.boxed, found=lambda s, a, b: spelled(a, b)),
     Legal("BITCAST-SHAPE", "pto.bitcast", "src @", "source and result agree in all but the element type",
-          holds=lambda s, a, b: (a.rows, a.cols, a.v_row, a.v_col, a.loc) == (b.rows, b.cols, b.v_row, b.v_col, b.loc),
+          holds=lambda s, a, b: replace(a, dtype=b.dtype) == b,
           found=lambda s, a, b: spelled(a, b)),
     Legal("BITCAST-DTYPE", "pto.bitcast", "src @", "a bitcast changes the element type",
           holds=lambda s, a, b: a.dtype != b.dtype, found=lambda s, a, b: f"both are {a.dtype.pto}"),
@@ -246,8 +264,16 @@ def _config(t: TileBufType) -> tuple[str, Space, BLayout, bool, int, Pad, Compac
     return t.dtype.pto, t.loc, t.blayout, t.boxed, t.fractal, t.pad, t.compact
 
 
-def _slots(s: Site) -> int:
-    from pypto_verified.pto.types import MultiTileBufType
+def _placed(s: Site, t: TileBufType) -> int:
+    """Bytes of all slots of an allocation."""
+    found = s.type("@")
+    return t.bytes * (found.count if isinstance(found, MultiTileBufType) else 1)
 
+
+def _capacity(s: Site, t: TileBufType) -> int:
+    return _CAPACITY_A5.get(t.loc, _CAPACITY[t.loc]) if s.a5 else _CAPACITY[t.loc]
+
+
+def _slots(s: Site) -> int:
     found = s.type("source")
     return found.count if isinstance(found, MultiTileBufType) else 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pypto_verified.layouts import Space
 from pypto_verified.pto.legality import Legal, Site
+from pypto_verified.pto.legality_operands import family
 from pypto_verified.pto.legality_words import (
     A3,
     A5,
@@ -11,13 +12,11 @@ from pypto_verified.pto.legality_words import (
     dtypes,
     extents,
     is_dn,
-    is_nd,
     is_nz,
     is_row_major,
     is_vec,
     is_zn,
     same,
-    same_shape,
     same_valid,
     spelled,
     up_to,
@@ -25,28 +24,17 @@ from pypto_verified.pto.legality_words import (
 from pypto_verified.pto.types import ScalarType, TileBufType
 
 _INT8 = frozenset({"i8", "ui8", "si8"})
-_INT16 = frozenset({"i16", "ui16", "si16"})
 _INT32 = frozenset({"i32", "ui32", "si32"})
-_ARITHMETIC = _INT16 | _INT32 | {"f16", "f32"}
-_A5_ARITHMETIC = _ARITHMETIC | _INT8 | {"bf16"}
-_BITS = _INT8 | _INT16 | _INT32
-_FLOATS = frozenset({"f16", "f32"})
 
 
 def _pto(names: str) -> str:
     return " ".join(f"pto.{n}" for n in names.split())
 
 
-_BINARY = _pto("tadd tsub tmul tmax tmin")
-_BITWISE = _pto("tand tor txor")
-_PAIRED = f"{_BINARY} {_BITWISE} pto.tdiv"
-_SCALAR = _pto("tadds tsubs tmuls tmaxs tmins")
-_FUNCTIONS = _pto("texp tlog tsqrt trsqrt trecip")
 _ROW_SUMS = _pto("trowsum trowmax trowmin trowprod")
 _ROW_ARGS = _pto("trowargmax trowargmin")
 _COL_SUMS = _pto("tcolsum tcolmax tcolmin tcolprod")
 _COL_ARGS = _pto("tcolargmax tcolargmin")
-_ROW_EXPANDS = _pto("trowexpandadd trowexpandsub trowexpandmul trowexpanddiv trowexpandmax trowexpandmin")
 
 
 def _extent(valid: int | None, physical: int) -> int:
@@ -78,18 +66,50 @@ _ALL_MATMUL = "pto.tmatmul pto.tmatmul.bias pto.tgemv pto.tgemv.bias"
 _WITH_ACC = f"{_ALL_MATMUL} pto.tmatmul.acc pto.tgemv.acc"
 _GEMVS = "pto.tgemv pto.tgemv.acc pto.tgemv.bias"
 _CUBE_TILES = "lhs|a rhs|b dst"
+_BIASED = "pto.tmatmul.bias pto.tgemv.bias pto.tmatmul.mx.bias pto.tgemv.mx.bias"
+
+
+
+def _power_types(s: Site) -> frozenset[str]:
+    if s.member("precisionType") == "high_precision":
+        return frozenset({"f16", "bf16", "f32"}) if s.a5 else frozenset({"i8", "i16", "i32", "f32"})
+    return frozenset({"i8", "i16", "i32", "f32", *(("f16",) if s.a5 else ())})
+
+
+def _scalar(s: Site, name: str) -> str:
+    """The type of a scalar operand, '' if it is absent."""
+    found = s.type(name)
+    return found.dtype.pto if isinstance(found, ScalarType) else ""
+
+
+def _line(t: TileBufType) -> int:
+    """Bytes of a row of a row-major tile, of a column of another."""
+    return (t.cols if is_row_major(t) else t.rows) * t.dtype.bytes
+
+
+def _per_row(t: TileBufType, c: TileBufType) -> bool:
+    """Whether a tile has one value a row of the result in a column, or one 32-byte block."""
+    block = {"i8": 32, "i16": 16, "f16": 16}.get(family(c), 8)
+    return same(t.v_row, c.v_row) and same(t.v_col, block if is_row_major(t) else 1)
+
+
+def _is_whole(t: TileBufType, c: TileBufType) -> bool:
+    return is_row_major(t) and same_valid(t, c)
+
 
 _CUBE = (
-    Legal("MATMUL-SPACE", _ALL_MATMUL, _CUBE_TILES, "lhs is in left, rhs in right, the result in acc",
+    Legal("MATMUL-SPACE", _WITH_ACC, _CUBE_TILES, "lhs is in left, rhs in right, the result in acc",
           holds=lambda s, a, b, c: (a.loc, b.loc, c.loc) == (Space.LEFT, Space.RIGHT, Space.ACC),
           found=lambda s, a, b, c: f"{a.loc.value}, {b.loc.value} and {c.loc.value}"),
-    Legal("MATMUL-SHAPE", _ALL_MATMUL, _CUBE_TILES, "lhs is M x K, rhs K x N, the result M x N",
+    Legal("MATMUL-SHAPE", _WITH_ACC, _CUBE_TILES, "lhs is M x K, rhs K x N, the result M x N",
           when=lambda s, a, b, c: s.a5 or "gemv" not in s.op.name, holds=lambda s, a, b, c: _conforming(a, b, c),
           found=lambda s, a, b, c: " and ".join(f"{r}x{k}" for r, k in _mkn(a, b, c))),
-    Legal("MATMUL-SIZE", "pto.tmatmul pto.tmatmul.bias", _CUBE_TILES, f"M, K and N are at most {MAX_MATMUL}",
+    Legal("MATMUL-SIZE", _WITH_ACC, _CUBE_TILES, f"M, K and N are at most {MAX_MATMUL}",
+          when=lambda s, a, b, c: s.a5 or "gemv" not in s.op.name,
           holds=lambda s, a, b, c: all(up_to(v, MAX_MATMUL) for v in (a.v_row, a.v_col, b.v_col)),
           found=lambda s, a, b, c: f"the valid shapes are {extents(a, b)}"),
-    Legal("MATMUL-DTYPE", _ALL_MATMUL, _CUBE_TILES, "the cube multiplies these element types", holds=_matmul_dtypes,
+    Legal("MATMUL-DTYPE", f"{_ALL_MATMUL} pto.tmatmul.acc", _CUBE_TILES, "the cube multiplies these element types",
+          when=lambda s, a, b, c: s.a5 or s.op.name != "pto.tmatmul.acc", holds=_matmul_dtypes,
           found=lambda s, a, b, c: dtypes(a, b, c)),
     Legal("MATMUL-LEFT", _WITH_ACC, _CUBE_TILES, "lhs on a5 is NZ", targets=A5,
           when=lambda s, a, b, c: a.loc is Space.LEFT, holds=lambda s, a, b, c: is_nz(a),
@@ -107,84 +127,49 @@ _CUBE = (
 )
 
 _CUBE_EXTRAS = (
-    Legal("MATMUL-ACC-IN", "pto.tmatmul.acc pto.tgemv.acc", "acc_in", "the incoming accumulator is in acc",
+    Legal("MATMUL-ACC-IN", "pto.tmatmul.acc pto.tgemv.acc pto.tmatmul.mx.acc pto.tgemv.mx.acc", "acc_in|c_in",
+          "the incoming accumulator is in acc",
           holds=lambda s, t: t.loc is Space.ACC, found=lambda s, t: f"it is in {t.loc.value}"),
-    Legal("BIAS-SPACE", "pto.tmatmul.bias pto.tgemv.bias", "bias", "the bias is in the bias memory",
+    Legal("BIAS-SPACE", _BIASED, "bias", "the bias is in the bias memory",
           holds=lambda s, t: t.loc is Space.BIAS, found=lambda s, t: f"it is in {t.loc.value}"),
-    Legal("BIAS-ROW", "pto.tmatmul.bias pto.tgemv.bias", "bias", "the bias has one row", holds=lambda s, t: t.rows == 1,
+    Legal("BIAS-ROW", _BIASED, "bias", "the bias has one row", holds=lambda s, t: t.rows == 1,
           found=lambda s, t: f"it has {t.rows}"),
-    Legal("BIAS-DTYPE", "pto.tmatmul.bias pto.tgemv.bias", "bias dst", "bias and result have one element type",
-          holds=lambda s, a, b: a.dtype == b.dtype, found=lambda s, a, b: dtypes(a, b)),
-    Legal("BIAS-LAYOUT", "pto.tmatmul.bias pto.tgemv.bias", "bias", "the bias on a5 is row-major", targets=A5,
+    Legal("BIAS-LAYOUT", _BIASED, "bias", "the bias on a5 is row-major", targets=A5,
           holds=lambda s, t: is_row_major(t), found=lambda s, t: spelled(t)),
 )
 
 _ELEMENTWISE = (
-    Legal("BINARY-DTYPE", f"{_PAIRED} pto.tshl pto.tshr", "src0 src1 dst",
-          "both sources and the result have one element type", holds=lambda s, a, b, c: a.dtype == b.dtype == c.dtype,
-          found=lambda s, a, b, c: dtypes(a, b, c)),
-    Legal("BINARY-VALID", f"{_PAIRED} pto.tshl pto.tshr", "src0 src1 dst",
-          "both sources and the result have one valid shape",
-          holds=lambda s, a, b, c: same_valid(a, b) and same_valid(a, c) and same_valid(b, c),
-          found=lambda s, a, b, c: f"the valid shapes are {extents(a, b, c)}"),
-    Legal("BINARY-LAYOUT", f"{_PAIRED} pto.tshl pto.tshr", "src0 src1 dst", "both sources and the result are row-major",
-          holds=lambda s, a, b, c: is_row_major(a) and is_row_major(b) and is_row_major(c),
-          found=lambda s, a, b, c: spelled(*(t for t in (a, b, c) if not is_row_major(t)))),
-    Legal("BINARY-TYPES-A3", _BINARY, "src0", "a2a3 computes on i16, i32, f16 and f32", targets=A3,
-          holds=lambda s, t: t.dtype.pto in _ARITHMETIC, found=lambda s, t: f"the tiles are {t.dtype.pto}"),
-    Legal("BINARY-TYPES-A5", _BINARY, "src0", "a5 computes on i8, i16, i32, f16, bf16 and f32", targets=A5,
-          holds=lambda s, t: t.dtype.pto in _A5_ARITHMETIC, found=lambda s, t: f"the tiles are {t.dtype.pto}"),
-    Legal("DIV-TYPES", "pto.tdiv", "src0", "division is for f16 and f32, on a5 also i16 and i32",
-          holds=lambda s, t: t.dtype.pto in (_ARITHMETIC if s.a5 else _FLOATS),
-          found=lambda s, t: f"the tiles are {t.dtype.pto}"),
-    Legal("BITWISE-TYPES", _BITWISE, "src0", "bits are combined in integers of 8, 16 or 32 bits",
-          holds=lambda s, t: t.dtype.pto in _BITS, found=lambda s, t: f"the tiles are {t.dtype.pto}"),
-    Legal("SCALAR-SPACE", f"{_SCALAR} pto.tdivs", "src|src0|divisor dst", "source and result are in vec",
-          holds=lambda s, a, b: is_vec(a) and is_vec(b), found=lambda s, a, b: f"{a.loc.value} and {b.loc.value}"),
-    Legal("SCALAR-DTYPE", f"{_SCALAR} pto.tdivs", "src|src0|divisor dst", "source and result have one element type",
-          holds=lambda s, a, b: a.dtype == b.dtype, found=lambda s, a, b: dtypes(a, b)),
-    Legal("SCALAR-COLS", f"{_SCALAR} pto.tdivs", "src|src0|divisor dst",
-          "source and result have the same valid columns", holds=lambda s, a, b: same(a.v_col, b.v_col),
-          found=lambda s, a, b: f"the valid shapes are {extents(a, b)}"),
-    Legal("SCALAR-ROWS", f"{_SCALAR} pto.tdivs", "src|src0|divisor dst",
-          "source and result on a2a3 have the same valid rows", targets=A3,
-          holds=lambda s, a, b: same(a.v_row, b.v_row), found=lambda s, a, b: f"the valid shapes are {extents(a, b)}"),
-    Legal("SCALAR-TYPES-A3", _SCALAR, "src|src0", "a2a3 computes on i16, i32, f16 and f32", targets=A3,
-          holds=lambda s, t: t.dtype.pto in _ARITHMETIC, found=lambda s, t: f"the tile is {t.dtype.pto}"),
-    Legal("EXPANDS-TYPE", "pto.texpands", "dst", "scalar and tile have one element type",
-          when=lambda s, t: isinstance(s.type("scalar"), ScalarType),
-          holds=lambda s, t: _scalar_dtype(s) == t.dtype.pto,
-          found=lambda s, t: f"{_scalar_dtype(s)} into {t.dtype.pto}"),
-    Legal("FUNCTION-SPACE", _FUNCTIONS, "src dst", "source and result are in vec, row-major",
-          holds=lambda s, a, b: is_vec(a) and is_vec(b) and is_row_major(a) and is_row_major(b),
-          found=lambda s, a, b: spelled(a, b)),
-    Legal("FUNCTION-TYPES", _FUNCTIONS, "src dst", "the function is for f16 and f32",
-          holds=lambda s, a, b: a.dtype == b.dtype and a.dtype.pto in _FLOATS, found=lambda s, a, b: dtypes(a, b)),
     Legal("RECIP-STORAGE", "pto.trecip", "src dst", "source and result on a2a3 are different tiles", targets=A3,
           holds=lambda s, a, b: s.op.arg("src") is not s.op.arg("dst"),
           found=lambda s, a, b: f"both are %{s.op.arg('src').name}"),
-    Legal("LOW-PRECISION", f"{_PAIRED} {_FUNCTIONS} {_ROW_SUMS} {_COL_SUMS} pto.tsel pto.ttrans", "dst",
-          "the op has no low-precision elements", holds=lambda s, t: not t.dtype.pto.startswith(("!pto.", "f8")),
-          found=lambda s, t: f"the result is {t.dtype.pto}"),
-    Legal("SHIFT-TYPES", "pto.tshl pto.tshr", "src0", "integers are shifted", holds=lambda s, t: t.dtype.is_integer,
-          found=lambda s, t: f"the tiles are {t.dtype.pto}"),
-    Legal("AXPY-SHAPE", "pto.taxpy", "src dst", "source and result have one shape",
-          holds=lambda s, a, b: same_shape(a, b), found=lambda s, a, b: spelled(a, b)),
+    Legal("AXPY-TYPES", "pto.taxpy", "src dst", "source and result have one element type, or f16 is added to f32",
+          holds=lambda s, a, b: a.dtype == b.dtype or (a.dtype.pto, b.dtype.pto) == ("f16", "f32"),
+          found=lambda s, a, b: dtypes(a, b)),
+    Legal("POW-TYPES", "pto.tpow pto.tpows", "dst", "a power is of integers or f32, on a5 also of f16, with high "
+          "precision of f16, bf16 and f32", holds=lambda s, t: family(t) in _power_types(s),
+          found=lambda s, t: f"it is of {t.dtype.pto}"),
+    Legal("LRELU-SLOPE", "pto.tlrelu", "", "the slope on a5 is f32", targets=A5,
+          holds=lambda s: _scalar(s, "slope") in ("", "f32"), found=lambda s: f"it is {_scalar(s, 'slope')}"),
+    Legal("NEG-COLS", "pto.tneg", "src dst", "source and result on a5 have the same valid columns", targets=A5,
+          holds=lambda s, a, b: same(a.v_col, b.v_col), found=lambda s, a, b: extents(a, b)),
+    Legal("SCALAR-NUMBER", "pto.tadds pto.tsubs pto.tmuls pto.tmaxs pto.tmins pto.tdivs pto.trems pto.tfmods pto.tpows "
+          "pto.tands pto.tors pto.txors pto.tshls pto.tshrs pto.taxpy pto.taddsc pto.tsubsc pto.tcmps pto.tsels "
+          "pto.texpands pto.ttri", "dst",
+          "the scalar is a number, no index", holds=lambda s, t: _scalar(s, "scalar|diagonal") != "index",
+          found=lambda s, t: "it is an index"),
+    Legal("EXPANDS-LAYOUT", "pto.texpands", "dst", "a vec tile filled on a2a3 is row-major", targets=A3,
+          when=lambda s, t: is_vec(t), holds=lambda s, t: is_row_major(t), found=lambda s, t: spelled(t)),
+    Legal("TRANS-LINE", "pto.ttrans", "src dst", "a line of source and result on a5 is a whole number of 32 bytes",
+          targets=A5, holds=lambda s, a, b: _line(a) % 32 == 0 and _line(b) % 32 == 0,
+          found=lambda s, a, b: f"{_line(a)} and {_line(b)} bytes"),
     Legal("ADDRELU-TARGET", "pto.taddrelu", "", "the op exists on a2a3 only", holds=lambda s: not s.a5,
           found=lambda s: "the target is a5", help="use pto.tadd and pto.trelu"),
 )
 
 _AXIS = (
-    Legal("ROW-SOURCE", f"{_ROW_SUMS} {_ROW_ARGS}", "src",
-          "the source of a row reduction is in vec, row-major, unboxed", holds=lambda s, t: is_vec(t) and is_nd(t),
-          found=lambda s, t: spelled(t)),
     Legal("ROW-RESULT", f"{_ROW_SUMS} {_ROW_ARGS}", "dst",
-          "the result of a row reduction is in vec, a column if column-major",
-          holds=lambda s, t: is_vec(t) and (is_nd(t) or (is_dn(t) and t.cols == 1)), found=lambda s, t: spelled(t)),
-    Legal("ROW-DTYPE", _ROW_SUMS, "src dst", "source and result have one element type",
-          holds=lambda s, a, b: a.dtype == b.dtype, found=lambda s, a, b: dtypes(a, b)),
-    Legal("ROW-TYPES", _ROW_SUMS, "src", "rows are reduced in i16, i32, f16 and f32",
-          holds=lambda s, t: t.dtype.pto in _ARITHMETIC, found=lambda s, t: f"the source is {t.dtype.pto}"),
+          "the result of a row reduction has one column if it is column-major", when=lambda s, t: is_dn(t),
+          holds=lambda s, t: t.cols == 1, found=lambda s, t: spelled(t)),
     Legal("ROW-VALID-ROWS", _ROW_SUMS, "src dst", "source and result have the same valid rows",
           when=lambda s, a, b: (b.v_row, b.v_col) != (0, 0), holds=lambda s, a, b: same(a.v_row, b.v_row),
           found=lambda s, a, b: f"the valid shapes are {extents(a, b)}"),
@@ -194,26 +179,27 @@ _AXIS = (
     Legal("ROW-EMPTY", _ROW_SUMS, "src dst", "the source of a row reduction is not empty",
           when=lambda s, a, b: (b.v_row, b.v_col) != (0, 0), holds=lambda s, a, b: a.v_row != 0 and a.v_col != 0,
           found=lambda s, a, b: f"its valid shape is {extents(a)}"),
-    Legal("COL-LAYOUT", f"{_COL_SUMS}", "src dst",
-          "source and result of a column reduction are in vec, row-major, unboxed",
-          holds=lambda s, a, b: is_vec(a) and is_vec(b) and is_nd(a) and is_nd(b), found=lambda s, a, b: spelled(a, b)),
-    Legal("COL-DTYPE", _COL_SUMS, "src dst", "source and result have one element type",
-          holds=lambda s, a, b: a.dtype == b.dtype, found=lambda s, a, b: dtypes(a, b)),
-    Legal("COL-VALID", _COL_SUMS, "src dst", "source and result have the same valid columns",
+    Legal("COL-VALID", f"{_COL_SUMS} {_COL_ARGS}", "src dst", "source and result have the same valid columns",
           when=lambda s, a, b: (b.v_row, b.v_col) != (0, 0), holds=lambda s, a, b: same(a.v_col, b.v_col),
           found=lambda s, a, b: f"the valid shapes are {extents(a, b)}"),
     Legal("COL-ARG-ROW", _COL_ARGS, "dst", "the result of a column argmax or argmin has one valid row",
           holds=lambda s, t: same(t.v_row, 1), found=lambda s, t: f"its valid shape is {extents(t)}"),
-    Legal("COLEXPAND-LAYOUT", "pto.tcolexpand", "src dst", "source and result are in vec, row-major, unboxed",
-          holds=lambda s, a, b: is_vec(a) and is_vec(b) and is_nd(a) and is_nd(b), found=lambda s, a, b: spelled(a, b)),
+    Legal("COL-EMPTY", "pto.tcolsum pto.tcolmax pto.tcolmin", "src dst",
+          "the source of a column reduction on a5 is not empty", targets=A5,
+          when=lambda s, a, b: (b.v_row, b.v_col) != (0, 0), holds=lambda s, a, b: a.v_row != 0 and a.v_col != 0,
+          found=lambda s, a, b: f"its valid shape is {extents(a)}"),
+    Legal("COL-ARG-EMPTY", _COL_ARGS, "src", "the source of a column argmax or argmin is not empty",
+          holds=lambda s, t: t.v_row != 0 and t.v_col != 0, found=lambda s, t: f"its valid shape is {extents(t)}"),
+    Legal("ROWEXPAND-ROW", "pto.trowexpandadd", "src1 dst", "the expanded source has one value or one block a row",
+          holds=lambda s, b, c: _per_row(b, c), found=lambda s, b, c: spelled(b, c)),
+    Legal("ROWEXPAND-PAIR", "pto.trowexpandmax pto.trowexpandmin pto.trowexpandexpdif", "src0 src1 dst",
+          "one source is row-major with the result's valid shape, the other has one value or one block a row",
+          when=lambda s, a, b, c: (c.v_row, c.v_col) != (0, 0),
+          holds=lambda s, a, b, c: 0 not in (c.v_row, c.v_col)
+          and ((_is_whole(a, c) and _per_row(b, c)) or (_is_whole(b, c) and _per_row(a, c))),
+          found=lambda s, a, b, c: spelled(a, b, c)),
     Legal("COLEXPAND-VALID", "pto.tcolexpand", "src dst", "source and result have the same valid columns",
           holds=lambda s, a, b: same(a.v_col, b.v_col), found=lambda s, a, b: f"the valid shapes are {extents(a, b)}"),
-    Legal("ROWSPREAD-LAYOUT", "pto.trowexpand", "src dst",
-          "source and result are in vec, unboxed, the result row-major",
-          holds=lambda s, a, b: is_vec(a) and is_vec(b) and not a.boxed and is_nd(b),
-          found=lambda s, a, b: spelled(a, b)),
-    Legal("ROWSPREAD-DTYPE", "pto.trowexpand", "src dst", "source and result have one element type",
-          holds=lambda s, a, b: a.dtype == b.dtype, found=lambda s, a, b: dtypes(a, b)),
     Legal("ROWSPREAD-ROWS", "pto.trowexpand", "src dst", "source and result have the same valid rows",
           when=lambda s, a, b: (b.v_row, b.v_col) != (0, 0), holds=lambda s, a, b: same(a.v_row, b.v_row),
           found=lambda s, a, b: f"the valid shapes are {extents(a, b)}"),
@@ -221,41 +207,11 @@ _AXIS = (
           when=lambda s, a, b: (b.v_row, b.v_col) != (0, 0),
           holds=lambda s, a, b: 0 not in (a.v_row, a.v_col, b.v_row, b.v_col),
           found=lambda s, a, b: f"the valid shapes are {extents(a, b)}"),
-    Legal("ROWEXPAND-DTYPE", _ROW_EXPANDS, "src0 src1 dst", "both sources and the result have one element type",
-          holds=lambda s, a, b, c: a.dtype == b.dtype == c.dtype, found=lambda s, a, b, c: dtypes(a, b, c)),
-    Legal("ROWEXPAND-LAYOUT", _ROW_EXPANDS, "dst", "the result is row-major", holds=lambda s, t: is_row_major(t),
-          found=lambda s, t: spelled(t)),
-    Legal("ROWEXPAND-VALID", _ROW_EXPANDS, "src0 src1 dst", "one source has the valid shape of the result",
-          when=lambda s, a, b, c: (c.v_row, c.v_col) != (0, 0),
-          holds=lambda s, a, b, c: same_valid(a, c) or same_valid(b, c),
-          found=lambda s, a, b, c: f"the valid shapes are {extents(a, b, c)}"),
-    Legal("CMP-SPACE", "pto.tcmp", "src0 src1 dst", "sources and mask on a2a3 are in vec", targets=A3,
-          holds=lambda s, a, b, c: is_vec(a) and is_vec(b) and is_vec(c), found=lambda s, a, b, c: spelled(a, b, c)),
-    Legal("CMP-DTYPE", "pto.tcmp", "src0 src1", "both sources have one element type",
-          holds=lambda s, a, b: a.dtype == b.dtype, found=lambda s, a, b: dtypes(a, b)),
-    Legal("CMP-TYPES", "pto.tcmp", "src0", "a2a3 compares i32, f16 and f32", targets=A3,
-          holds=lambda s, t: t.dtype.pto in _INT32 | _FLOATS, found=lambda s, t: f"the sources are {t.dtype.pto}"),
-    Legal("CMP-MASK", "pto.tcmp", "dst", "a mask is i8", holds=lambda s, t: t.dtype.pto in _INT8,
-          found=lambda s, t: f"it is {t.dtype.pto}"),
-    Legal("CMP-VALID", "pto.tcmp", "src0 src1 dst",
-          "sources on a2a3 have one valid shape, the mask the same valid rows", targets=A3,
-          holds=lambda s, a, b, c: same_valid(a, b) and same(a.v_row, c.v_row),
-          found=lambda s, a, b, c: f"the valid shapes are {extents(a, b, c)}"),
-    Legal("CMP-SHAPE", "pto.tcmp", "src0 src1 dst", "sources and mask on a5 have one shape", targets=A5,
-          holds=lambda s, a, b, c: same_shape(a, b) and same_shape(a, c), found=lambda s, a, b, c: spelled(a, b, c)),
-    Legal("CMPS-SPACE", "pto.tcmps", "src dst", "source and mask are in vec",
-          holds=lambda s, a, b: is_vec(a) and is_vec(b), found=lambda s, a, b: spelled(a, b)),
+    Legal("CMP-ROWS", "pto.tcmp", "src0 dst", "sources and mask on a2a3 have the same valid rows", targets=A3,
+          holds=lambda s, a, b: same(a.v_row, b.v_row), found=lambda s, a, b: f"the valid shapes are {extents(a, b)}"),
     Legal("CMPS-ROWS", "pto.tcmps", "src dst", "source and mask have the same valid rows",
           holds=lambda s, a, b: same(a.v_row, b.v_row), found=lambda s, a, b: f"the valid shapes are {extents(a, b)}"),
-    Legal("CARRY-SHAPE", "pto.taddc pto.tsubc", "src0 src1 src2 dst", "the sources and the result have one shape",
-          holds=lambda s, a, b, c, d: same_shape(a, b) and same_shape(a, c) and same_shape(a, d),
-          found=lambda s, a, b, c, d: spelled(a, b, c, d)),
 )
-
-
-def _scalar_dtype(s: Site) -> str:
-    found = s.type("scalar")
-    return found.dtype.pto if isinstance(found, ScalarType) else ""
 
 
 ROWS: tuple[Legal, ...] = (*_CUBE, *_CUBE_EXTRAS, *_ELEMENTWISE, *_AXIS)

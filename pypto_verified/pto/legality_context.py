@@ -9,9 +9,10 @@ from pypto_verified.pto.callgraph import components
 from pypto_verified.pto.module import AttrValue, Block, Func, Module, Op, Symbol, Value
 
 INITS = ("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe")
+PIPES = (*INITS, "pto.initialize_l2l_pipe", "pto.initialize_l2g2l_pipe")
 BUFFERS = ("pto.reserve_buffer", "pto.import_reserved_buffer")
 _SETTERS = ("pto.set_quant_scalar", "pto.set_quant_vector")
-_POINTERS = ("pto.inttoptr",)
+_POINTERS = ("pto.inttoptr", "pto.declare_struct")
 """Ops whose results' users rules ask about."""
 _SECTIONS = {"pto.section.cube": "cube", "pto.section.vector": "vector"}
 
@@ -24,7 +25,7 @@ def pipe_id(op: Op) -> int:
 
 class FuncFacts:
     """One function: its pipes by id, the split codes and the pushes and pops on them, how often a buffer is made or
-    imported, and the functions it calls."""
+    imported, the functions it calls, the names of its ops."""
 
     def __init__(self) -> None:
         self.inits: dict[int, list[Op]] = {}
@@ -32,6 +33,7 @@ class FuncFacts:
         self.transfers: dict[tuple[str, int], list[Op]] = {}
         self.calls: set[str] = set()
         self.buffers: Counter[tuple[str, AttrValue, AttrValue]] = Counter()
+        self.names: set[str] = set()
 
 
 class Context:
@@ -48,6 +50,7 @@ class Context:
         self.pipe_ends: dict[str, list[Op]] = {}
         self.users: dict[Value, list[Op]] = {}
         self.homes: dict[Op, Func] = {}
+        self.handle_splits: dict[Value, set[int]] = {}
         self._components: dict[str, int] | None = None
         self._settings: set[tuple[Block, str, int]] = set()
         self._set_before: dict[Op, set[str]] = {}
@@ -74,13 +77,17 @@ class Context:
         if section:
             self.sections[op] = section
         facts = self.funcs[func]
-        if op.name in INITS:
+        facts.names.add(op.name)
+        if op.name in PIPES:
             self.homes[op] = func
-            facts.inits.setdefault(pipe_id(op), []).append(op)
             for name in self.buffer_names(op):
                 self.pipe_ends.setdefault(name, []).append(op)
-        split = op.attrs.get("split")
-        if isinstance(split, int):
+        if op.name in INITS:
+            facts.inits.setdefault(pipe_id(op), []).append(op)
+        split, handle = op.attrs.get("split"), op.opt("pipe_handle")
+        if isinstance(split, int) and handle is not None:
+            self.handle_splits.setdefault(handle, set()).add(split)
+        elif isinstance(split, int):
             facts.splits.setdefault(pipe_id(op), set()).add(split)
             facts.transfers.setdefault((op.name, pipe_id(op)), []).append(op)
         callee = op.attrs.get("callee")
@@ -99,6 +106,12 @@ class Context:
         if self._components is None:
             self._components = components({f.name: facts.calls for f, facts in self.funcs.items()})
         return self._components.get(caller) == self._components.get(callee, -1)
+
+    def splits_of(self, pipe: Op) -> set[int]:
+        """The split codes of the ops on a pipe, in the function of this end."""
+        if pipe.name in INITS:
+            return self.funcs[self.homes[pipe]].splits.get(pipe_id(pipe), set())
+        return self.handle_splits.get(pipe.result, set())
 
     def is_set(self, push: Op, setter: str) -> bool:
         """Whether the op `setter` stands in front of a push, in its block and for its pipe."""

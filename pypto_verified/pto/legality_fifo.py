@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pypto_verified.pto.legality import Legal, Site
-from pypto_verified.pto.legality_context import INITS, pipe_id
+from pypto_verified.pto.legality_context import INITS, PIPES, pipe_id
 from pypto_verified.pto.legality_words import A3, A5, BELOW3, LEVEL3, extents
-from pypto_verified.pto.module import Op
+from pypto_verified.pto.module import AttrValue, Op, Value
 from pypto_verified.pto.types import TensorViewType, TileBufType
 from pypto_verified.pto.typetext import type_text
 from pypto_verified.targets.split import SPLITS, fits
 
 _INITS = " ".join(INITS)
+_PIPE_ENDS = " ".join(PIPES)
 _SPLITS = ("pto.tpush_to_aiv pto.tpush_to_aic pto.tpop_from_aic pto.tpop_from_aiv pto.tfree_from_aic "
            "pto.tfree_from_aiv pto.talloc_to_aiv pto.talloc_to_aic")
 _TO_VECTOR = "pto.tpush_to_aiv pto.tpop_from_aic"
@@ -52,7 +53,7 @@ def _directions(s: Site) -> int:
 
 def _flags(s: Site) -> int:
     """Flags that all pipes of the function take: two for each direction."""
-    masks = (op.attrs.get("dir_mask") for ops in s.context.funcs[s.func].inits.values() for op in ops)
+    masks = (op.attrs.get("dir_mask") for op, func in s.context.homes.items() if func is s.func)
     return sum(4 if mask == 3 else 2 for mask in masks)
 
 
@@ -70,20 +71,37 @@ def _rings(s: Site) -> bool:
 
 
 def _shape(op: Op) -> str:
-    """What both ends of a pipe must agree on."""
-    names = ("dir_mask", "slot_size", "slot_num", "local_slot_num")
-    return ", ".join(f"{n} = {op.attrs[n]}" for n in names if n in op.attrs)
+    """What both ends of a pipe must agree on, with what is left out filled in."""
+    slots = op.attrs.get("slot_num", 4 if op.attrs.get("dir_mask") == 3 else 8)
+    found = {"dir_mask": op.attrs.get("dir_mask"), "slot_size": op.attrs.get("slot_size"), "slot_num": slots,
+             "local_slot_num": op.attrs.get("local_slot_num", slots)}
+    return ", ".join(f"{name} = {value}" for name, value in found.items())
+
+
+def _local(s: Site) -> Value | None:
+    """The consumer's buffer of a pipe, of the first of its directions."""
+    if s.op.name not in INITS:
+        return s.op.opt("local_addr")
+    return s.op.opt("v2c_consumer_buf" if s.int("dir_mask") == 2 else "c2v_consumer_buf")
+
+
+def _key(op: Op) -> tuple[int, AttrValue, bool]:
+    """What joins the ends of a pipe whose entries are windows of a global tensor alone."""
+    return pipe_id(op), op.attrs.get("dir_mask"), "c2v_consumer_buf" in op.args or "v2c_consumer_buf" in op.args
 
 
 def pipe_peers(s: Site) -> list[Op]:
-    """The other ends of a pipe: initialisations with the same buffer."""
+    """The other ends of a pipe: initialisations with the same buffer, or id if there is none."""
+    if s.op.name in INITS and _only_tensor(s):
+        return [op for op in s.context.homes if op is not s.op and op.name in INITS and _key(op) == _key(s.op)]
     ends = [op for name in s.context.buffer_names(s.op) for op in s.context.pipe_ends[name]]
     return [op for op in dict.fromkeys(ends) if op is not s.op]
 
 
 def _splits(s: Site) -> list[int]:
     """The split codes of the function's ops on the same pipe."""
-    return sorted(s.context.funcs[s.func].splits.get(pipe_id(s.op), ()))
+    init = s.op if s.op.name in PIPES else pipe_init(s)
+    return sorted(s.context.splits_of(init)) if init is not None else []
 
 
 def _slots(s: Site) -> int:
@@ -132,7 +150,7 @@ ROWS: tuple[Legal, ...] = (
     Legal("PIPE-ID", _INITS, "", "a pipe's id is used by one initialisation of the function",
           holds=lambda s: len(_inits(s)) == 1,
           found=lambda s: f"id {s.int('id')} is initialised {len(_inits(s))} times"),
-    Legal("PIPE-FLAGS", _INITS, "", f"the pipes of a function need at most {_FLAG_COUNT} cross-core flags",
+    Legal("PIPE-FLAGS", _PIPE_ENDS, "", f"the pipes of a function need at most {_FLAG_COUNT} cross-core flags",
           holds=lambda s: _flags(s) <= _FLAG_COUNT, found=lambda s: f"they need {_flags(s)}, 2 for each direction",
           source="PTOAS, reserved buffers"),
     Legal("PIPE-DIRECTION", _INITS, "", "dir_mask is 1 (to vector), 2 (to cube) or 3",
@@ -172,31 +190,51 @@ ROWS: tuple[Legal, ...] = (
           found=lambda s: f"split {s.int('split')} of {_split_axis(s)}"),
     Legal("SPLIT-LANE", "pto.tpush_to_aic pto.tpop_from_aic", "", "a lane is named only when the tile is split",
           when=lambda s: s.has("aiv_subblockid"), holds=lambda s: s.int("split") != 0, found=lambda s: "split is 0"),
-    Legal("PIPE-DEFINED", f"{_TO_VECTOR} {_TO_CUBE}", "", "the pipe is initialised in the function",
+    Legal("PIPE-DEFINED", _SPLITS, "", "the pipe is initialised in the function",
           when=lambda s: not _is_helper(s), holds=lambda s: pipe_init(s) is not None,
           found=lambda s: f"id {s.int('id')} is not"),
-    Legal("PIPE-TO-VECTOR", _TO_VECTOR, "", "the pipe goes to vector", when=lambda s: pipe_init(s) is not None,
-          holds=lambda s: _directions(s) in (1, 3), found=lambda s: f"its dir_mask is {_directions(s)}"),
-    Legal("PIPE-TO-CUBE", _TO_CUBE, "", "the pipe goes to cube", when=lambda s: pipe_init(s) is not None,
-          holds=lambda s: _directions(s) in (2, 3), found=lambda s: f"its dir_mask is {_directions(s)}"),
+    Legal("PIPE-TO-VECTOR", f"{_TO_VECTOR} pto.tfree_from_aic pto.talloc_to_aiv", "", "the pipe goes to vector",
+          when=lambda s: pipe_init(s) is not None, holds=lambda s: _directions(s) in (1, 3),
+          found=lambda s: f"its dir_mask is {_directions(s)}"),
+    Legal("PIPE-TO-CUBE", f"{_TO_CUBE} pto.tfree_from_aiv pto.talloc_to_aic", "", "the pipe goes to cube",
+          when=lambda s: pipe_init(s) is not None, holds=lambda s: _directions(s) in (2, 3),
+          found=lambda s: f"its dir_mask is {_directions(s)}"),
     Legal("POP-VALID", _POPS, "@", "operands give the valid shape exactly of a tile with v_row=?, v_col=?",
           when=lambda s, t: s.has("valid_row"), holds=lambda s, t: t.v_row is None and t.v_col is None,
           found=lambda s, t: f"the type says {extents(t)}"),
     Legal("PIPE-RING", _INITS, "", "a pipe on a2a3 goes through global memory", targets=A3,
           holds=lambda s: s.has("gm_slot_buffer") or s.has("gm_slot_tensor"), found=lambda s: "it has no slots there",
           help="pass a gm_slot_buffer", source="PTOAS, lowering of pipes"),
-    Legal("PIPE-PEER", _INITS, "", "both ends of a pipe have one direction, slot size and slot count",
+    Legal("PIPE-PEER", _PIPE_ENDS, "", "both ends of a pipe have one direction, slot size and slot count",
           holds=lambda s: all(_shape(o) == _shape(s.op) for o in pipe_peers(s)),
           found=lambda s: "; ".join(f"line {o.line}: {_shape(o)}" for o in pipe_peers(s)) + f", here {_shape(s.op)}",
           source="PTOAS, reserved buffers"),
-    Legal("PIPE-PAIR", _INITS, "", "a pipe on a reserved buffer has two ends",
+    Legal("PIPE-PAIR", _PIPE_ENDS, "", "a pipe on a reserved buffer has two ends",
           when=lambda s: bool(s.context.buffer_names(s.op)), holds=lambda s: len(pipe_peers(s)) == 1,
           found=lambda s: f"it has {1 + len(pipe_peers(s))}", source="PTOAS, reserved buffers"),
-    Legal("PIPE-NOSPLIT", _INITS, "", "nosplit says whether the pipe's ops are split",
+    Legal("PIPE-NOSPLIT", _PIPE_ENDS, "", "nosplit says whether the pipe's ops are split",
           when=lambda s: isinstance(s.attr("nosplit"), bool) and bool(_splits(s)),
           holds=lambda s: s.attr("nosplit") is (set(_splits(s)) == {0}),
           found=lambda s: f"it is {str(s.attr('nosplit')).lower()}, the ops have the splits {_splits(s)}",
           source="PTOAS, lowering of pipes"),
+    Legal("PIPE-FUNCTIONS", _PIPE_ENDS, "", "the two ends of a pipe stand in two functions",
+          when=lambda s: len(pipe_peers(s)) == 1,
+          holds=lambda s: s.context.homes[pipe_peers(s)[0]] is not s.func,
+          found=lambda s: f"both stand in @{s.func.name}", source="PTOAS, reserved buffers"),
+    Legal("PIPE-RESERVED", _PIPE_ENDS, "", "a pipe's buffer is reserved or imported, unless its flags are given",
+          when=lambda s: not _is_helper(s) and s.attr("flag_base") is None and _local(s) is not None,
+          holds=lambda s: bool(s.context.buffer_names(s.op)),
+          found=lambda s: f"it is %{v.name if (v := _local(s)) else ''}",
+          source="PTOAS, reserved buffers"),
+    Legal("PIPE-SPLIT-PEER", _PIPE_ENDS, "", "the ops of both ends of a pipe are split, or those of neither",
+          holds=lambda s: len({bool(split) for op in (s.op, *pipe_peers(s)) for split in s.context.splits_of(op)}) < 2,
+          found=lambda s: f"the splits are {sorted(s.context.splits_of(s.op))} here, "
+                          f"{sorted(x for op in pipe_peers(s) for x in s.context.splits_of(op))} there",
+          source="PTOAS, lowering of pipes"),
+    Legal("PIPE-NOSPLIT-PEER", _PIPE_ENDS, "", "both ends of a pipe say the same nosplit",
+          when=lambda s: s.attr("nosplit") is not None,
+          holds=lambda s: all(op.attrs.get("nosplit", s.attr("nosplit")) == s.attr("nosplit") for op in pipe_peers(s)),
+          found=lambda s: f"it is {s.attr('nosplit')} here", source="PTOAS, lowering of pipes"),
     Legal("PIPE-ENTRY", "pto.talloc", "", "an entry has the extents of the pipe's slots",
           when=lambda s: _slot_dims(s) is not None and isinstance(s.type("entry"), TensorViewType),
           holds=lambda s: isinstance(entry := s.type("entry"), TensorViewType) and entry.dims == _slot_dims(s),
@@ -216,6 +254,8 @@ ROWS: tuple[Legal, ...] = (
           found=lambda s: "base is missing"),
     Legal("RESERVE-LEVEL3", "pto.reserve_buffer", "", "at level 3 a buffer is placed by its base", levels=LEVEL3,
           holds=lambda s: s.attr("auto") is False, found=lambda s: "auto is true", source="PTOAS, reserved buffers"),
+    Legal("RESERVE-SIGN", "pto.reserve_buffer", "", "a buffer's base is not negative",
+          holds=lambda s: s.int("base") >= 0, found=lambda s: f"it is {s.int('base')}"),
     Legal("RESERVE-UNIT", "pto.reserve_buffer", "", "at level 3 a buffer's base is a multiple of 256 bytes",
           levels=LEVEL3, when=lambda s: s.attr("base") is not None, holds=lambda s: s.int("base") % 256 == 0,
           found=lambda s: f"it is {s.int('base')}", source="PTOAS, reserved buffers"),

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pypto_verified.dtypes import FP32
 from pypto_verified.layouts import Space
 from pypto_verified.pto.legality import Legal, Site
 from pypto_verified.pto.legality_context import BUFFERS, INITS, pipe_id
 from pypto_verified.pto.legality_fifo import pipe_init, pipe_peers
-from pypto_verified.pto.legality_words import A3, A5
+from pypto_verified.pto.legality_words import A3, A5, is_dn, is_nd, is_nz, is_vec, spelled
 from pypto_verified.pto.module import EnumAttr, Op
-from pypto_verified.pto.types import TileBufType
+from pypto_verified.pto.types import ScalarType, TileBufType, Type
+from pypto_verified.pto.typetext import type_text
 
 _INITS = " ".join(INITS)
 _AIC, _AIV = INITS
@@ -80,6 +82,23 @@ def _popped(s: Site) -> TileBufType | None:
     return found if isinstance(found, TileBufType) else None
 
 
+def _pops(s: Site) -> set[Type]:
+    """The types that a vector kernel pops from the pipe it initialises."""
+    return {op.result.type for op in s.context.funcs[s.func].transfers.get(("pto.tpop_from_aic", pipe_id(s.op)), [])}
+
+
+def _is_made(s: Site, tile: TileBufType) -> bool:
+    """Whether a tile is in the layout that the epilogue makes."""
+    made = {"nz2nd": is_nd, "nz2dn": is_dn, "nz2nz": is_nz}.get(_words(s.op)[0])
+    return is_vec(tile) and (made is None or made(tile))
+
+
+def _slot_sizes(s: Site) -> list[int]:
+    """Bytes of a slot, as both ends of a pipe say."""
+    sizes = (op.attrs.get("slot_size") for op in (s.op, *pipe_peers(s)))
+    return [size for size in sizes if isinstance(size, int)]
+
+
 def _pushed(s: Site) -> Iterator[TileBufType]:
     """The accumulators that the other end pushes into the pipe."""
     for peer in pipe_peers(s):
@@ -127,10 +146,26 @@ ROWS: tuple[Legal, ...] = (
           found=lambda s: f"{_quant(s.op)} into {tile.dtype.pto if (tile := _popped(s)) else ''}"),
     Legal("FIX-TYPES", _AIV, "", "the pushed and the popped tile have the element types of the quantisation",
           when=_known, holds=lambda s: not _mismatch(s), found=_mismatch),
+    Legal("FIX-ALIKE", _AIV, "", "all tiles popped from a pipe with an epilogue have one type", when=_fixed,
+          holds=lambda s: len(_pops(s)) < 2, found=lambda s: " and ".join(type_text(t, True) for t in _pops(s))),
+    Legal("FIX-LAYOUT", _AIV, "", "the popped tile is in vec, in the layout that the epilogue makes",
+          when=lambda s: _fixed(s) and _popped(s) is not None,
+          holds=lambda s: (tile := _popped(s)) is not None and _is_made(s, tile),
+          found=lambda s: f"{_words(s.op)[0]} into {spelled(tile) if (tile := _popped(s)) else ''}"),
+    Legal("FIX-RESERVED", _AIV, "", "the consumer of a pipe with an epilogue reserves the buffer", when=_fixed,
+          holds=lambda s: _maker(s) == "pto.reserve_buffer",
+          found=lambda s: f"it comes from {_maker(s) or 'elsewhere'}"),
+    Legal("FIX-PRODUCER", _AIV, "", "one producer imports the buffer of a pipe with an epilogue, and makes its end",
+          when=_fixed, holds=lambda s: [peer.name for peer in pipe_peers(s)] == [_AIC],
+          found=lambda s: f"{len(pipe_peers(s))} do"),
+    Legal("FIX-RELU", _INITS, "", "the relu of an epilogue is no_relu or normal_relu", when=_fixed,
+          holds=lambda s: _words(s.op)[2] in ("no_relu", "normal_relu"), found=lambda s: f"it is {_words(s.op)[2]}"),
+    Legal("QUANT-SCALE", "pto.set_quant_scalar", "", "the scale of a quantisation is f32",
+          holds=lambda s: s.type("scale") == ScalarType(FP32), found=lambda s: type_text(s.op.arg("scale").type, True)),
     Legal("FIX-SLOT", _AIV, "", "a slot holds what the fixpipe makes of an entry",
           when=lambda s: _fixed(s) and _popped(s) is not None,
-          holds=lambda s: (tile := _popped(s)) is not None and s.int("slot_size") >= tile.bytes,
-          found=lambda s: f"{s.int('slot_size')} of {tile.bytes if (tile := _popped(s)) else 0} bytes"),
+          holds=lambda s: (tile := _popped(s)) is not None and min(_slot_sizes(s)) >= tile.bytes,
+          found=lambda s: f"{min(_slot_sizes(s))} of {tile.bytes if (tile := _popped(s)) else 0} bytes"),
     Legal("FIX-SOURCE", "pto.tpush_to_aiv", "tile",
           "the fixpipe takes an accumulator of the quantisation's element type",
           when=lambda s, t: _known(s),
@@ -148,7 +183,7 @@ ROWS: tuple[Legal, ...] = (
           "the parameters belong to a pipe whose quantisation takes them",
           holds=lambda s: _setter(s) == s.op.name,
           found=lambda s: f"id {pipe_id(s.op)} is {_quant(pipe_init(s)) or 'no pipe with an epilogue'}"),
-    Legal("QUANT-SPACE", "pto.set_quant_vector", "scaling_tile", "the parameters of a quantisation are in scaling",
+    Legal("QUANT-TILE-SPACE", "pto.set_quant_vector", "scaling_tile", "the parameters of a quantisation are in scaling",
           holds=lambda s, t: t.loc is Space.SCALING, found=lambda s, t: f"they are in {t.loc.value}"),
     Legal("QUANT-TYPES-A3", "pto.set_quant_vector", "scaling_tile", "a2a3 takes parameters packed into 64-bit integers",
           targets=A3, holds=lambda s, t: t.dtype.pto in ("i64", "ui64"), found=lambda s, t: f"they are {t.dtype.pto}"),

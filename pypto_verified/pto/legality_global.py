@@ -6,7 +6,6 @@ from pypto_verified.layouts import Space
 from pypto_verified.pto.legality import Legal, Site
 from pypto_verified.pto.legality_words import (
     A3,
-    dtypes,
     extents,
     is_dn,
     is_nd,
@@ -17,6 +16,7 @@ from pypto_verified.pto.legality_words import (
     same_valid,
     spelled,
 )
+from pypto_verified.pto.module import EnumAttr
 from pypto_verified.pto.types import PartitionViewType, PtrType, ScalarType, TensorViewType, TileBufType, Type
 from pypto_verified.pto.typetext import type_text
 
@@ -27,8 +27,8 @@ _SIGNALS = "pto.comm.tnotify pto.comm.twait pto.comm.ttest"
 _VIEWS = (TensorViewType, PartitionViewType)
 _WORKSPACE = 16
 """i32 elements that a soft barrier of all cores needs."""
-_ATOMIC = {"add": frozenset({"f16", "f32", "i32", "ui32", "si32"}), "max": frozenset({"i32", "f32"}),
-           "min": frozenset({"i32", "f32"})}
+_ATOMIC = {"add": frozenset({"f16", "f32", "i32", "ui32", "si32"}), "max": frozenset({"i32", "ui32", "si32", "f32"}),
+           "min": frozenset({"i32", "ui32", "si32", "f32"})}
 
 
 def _data(s: Site) -> TileBufType | None:
@@ -60,6 +60,14 @@ def _fits(s: Site, data: TileBufType, idx: TileBufType) -> bool:
     across = is_row_major(idx) and _one(idx.v_row) and same(idx.v_col, data.v_row)
     down = is_dn(idx) and same(idx.v_row, data.v_row) and _one(idx.v_col)
     return across or down
+
+
+def _layout(s: Site) -> str:
+    """The layout that the tensor behind a window declares, '' if it declares none."""
+    window = s.context.producers.get(s.op.arg("mem"))
+    tensor = s.context.producers.get(window.arg("source")) if window is not None and "source" in window.args else None
+    value = tensor.attrs.get("layout") if tensor is not None else None
+    return value.member if isinstance(value, EnumAttr) else ""
 
 
 def _tiles(s: Site) -> list[TileBufType]:
@@ -100,8 +108,6 @@ ROWS: tuple[Legal, ...] = (
     Legal("GLOBAL-DTYPE", f"{_GATHER} {_SCATTER}", "", "tile and global memory have one element type",
           when=lambda s: _data(s) is not None, holds=lambda s: _element(_data(s)) == _element(s.type("mem")),
           found=lambda s: f"{_element(_data(s))} and {_element(s.type('mem'))}"),
-    Legal("GLOBAL-INDEX-DTYPE", f"{_GATHER} {_SCATTER}", "", "indices into global memory are i32",
-          holds=lambda s: _element(s.type("idx")) == "i32", found=lambda s: f"they are {_element(s.type('idx'))}"),
     Legal("GLOBAL-INDEX-TILE", f"{_GATHER} {_SCATTER}", "idx", "a tile of indices is in vec, unboxed",
           when=lambda s, t: not _into_mat(s), holds=lambda s, t: is_vec(t) and (is_nd(t) or is_dn(t)),
           found=lambda s, t: spelled(t)),
@@ -110,6 +116,18 @@ ROWS: tuple[Legal, ...] = (
           holds=lambda s, t: (data := _data(s)) is not None and _fits(s, data, t),
           found=lambda s, t: f"{s.member('coalesce') or 'no'} coalesce, the valid shapes are "
                              f"{extents(data, t) if (data := _data(s)) else ''}"),
+    Legal("GLOBAL-LAYOUT", f"{_GATHER} {_SCATTER}", "", "the tensor behind the window is row-major, as far as it says",
+          when=lambda s: bool(_layout(s)), holds=lambda s: _layout(s) == "nd", found=lambda s: f"it is {_layout(s)}"),
+    Legal("GATHER-OOB", _GATHER, "", "a gather that says what is out of bounds says how it coalesces",
+          when=lambda s: s.member("gatherOob") not in ("", "undefined"),
+          holds=lambda s: s.attr("coalesce") is not None, found=lambda s: "coalesce is missing"),
+    Legal("GATHER-MAT-INDEX", _GATHER, "dst", "indices and scratch of a gather into mat are windows of i32 and of its "
+          "elements", when=lambda s, t: t.loc is Space.MAT,
+          holds=lambda s, t: isinstance(s.type("idx"), PartitionViewType)
+          and _element(s.type("idx")) in ("i32", "ui32", "si32")
+          and (not s.has("scratch") or (isinstance(s.type("scratch"), PartitionViewType)
+                                        and _element(s.type("scratch")) == t.dtype.pto)),
+          found=lambda s, t: f"{_element(s.type('idx'))}, {_element(s.type('scratch'))}"),
     Legal("GLOBAL-WINDOW", f"{_GATHER} {_SCATTER}", "", "global memory is given as a partition",
           holds=lambda s: isinstance(s.type("mem"), PartitionViewType),
           found=lambda s: f"it is {type_text(s.op.arg('mem').type, True)}"),
@@ -135,6 +153,11 @@ ROWS: tuple[Legal, ...] = (
     Legal("COMM-GROUP", _COLLECTIVE, "", "the tensors of a group have one type",
           holds=lambda s: len(set(_group(s))) == 1,
           found=lambda s: " and ".join(type_text(t, True) for t in _group(s)) or "there are none"),
+    Legal("COMM-BROADCAST", "pto.comm.tbroadcast", "", "what is broadcast has the type of the group",
+          when=lambda s: bool(_group(s)), holds=lambda s: s.type("src") == _group(s)[0],
+          found=lambda s: f"{type_text(s.op.arg('src').type, True)} and {type_text(_group(s)[0], True)}"),
+    Legal("COMM-ACCUMULATOR", "pto.comm.treduce", "acc ping", "accumulator and staging tile have one type",
+          holds=lambda s, a, b: a == b, found=lambda s, a, b: spelled(a, b)),
     Legal("COMM-ROOT", _COLLECTIVE, "", "the root is one of the group",
           holds=lambda s: 0 <= s.int("root") < len(_group(s)), found=lambda s: f"{s.int('root')} of {len(_group(s))}"),
     Legal("COMM-SIGNAL", _SIGNALS, "", "a signal is i32", holds=lambda s: _element(s.type("signal")) == "i32",
@@ -145,24 +168,8 @@ ROWS: tuple[Legal, ...] = (
           when=lambda s: s.has("gm_workspace"),
           holds=lambda s: _element(s.type("gm_workspace")) in ("i32", "si32", "ui32") and _room(s.type("gm_workspace")),
           found=lambda s: type_text(s.op.arg("gm_workspace").type, True)),
-    Legal("DEQUANT-TYPES", "pto.tdequant", "src scale offset dst",
-          "8 or 16-bit integers are dequantised into f32, by scales and offsets of f32",
-          holds=lambda s, a, b, c, d: a.dtype.bits in (8, 16) and a.dtype.is_integer
-          and {b.dtype.pto, c.dtype.pto, d.dtype.pto} == {"f32"},
-          found=lambda s, a, b, c, d: dtypes(a, b, c, d)),
-    Legal("DEQUANT-LAYOUT", "pto.tdequant", "src dst", "source and result on a2a3 are row-major", targets=A3,
-          holds=lambda s, a, b: is_row_major(a) and is_row_major(b), found=lambda s, a, b: spelled(a, b)),
     Legal("QUANT-MX-TARGET", "pto.tquant.mx", "", "microscaled quantisation exists on a5 only", holds=lambda s: s.a5,
           found=lambda s: "the target is a2a3"),
-    Legal("QUANT-MX-TYPES", "pto.tquant.mx", "src exp max scaling",
-          "floats are quantised, with 8-bit exponents, maxima and scales of the source's type",
-          holds=lambda s, a, e, m, c: a.dtype.pto in ("f32", "f16", "bf16") and e.dtype.bits == 8
-          and a.dtype == m.dtype == c.dtype,
-          found=lambda s, a, e, m, c: dtypes(a, e, m, c)),
-    Legal("MERGE-ROW", "pto.tmrgsort", "srcs dsts", "what is merged has one row",
-          holds=lambda s, a, b: a.rows == b.rows == 1, found=lambda s, a, b: spelled(a, b)),
-    Legal("MERGE-DTYPE", "pto.tmrgsort", "srcs dsts", "source and result of a merge have one element type",
-          holds=lambda s, a, b: a.dtype == b.dtype, found=lambda s, a, b: dtypes(a, b)),
     Legal("MERGE-TYPES", "pto.tmrgsort", "srcs", "blocks of f16 and f32 are merged",
           when=lambda s, t: s.has("blockLen"),
           holds=lambda s, t: t.dtype.pto in ("f16", "f32"), found=lambda s, t: f"they are of {t.dtype.pto}"),

@@ -15,6 +15,7 @@ _SIGNALS = "pto.comm.tnotify pto.comm.twait pto.comm.ttest"
 _POINT = "pto.comm.tput pto.comm.tget"
 _ASYNC = "pto.comm.tput_async pto.comm.tget_async"
 _FLAGS = "pto.set_flag pto.wait_flag pto.barrier"
+_TERMINATORS = ("func.return", "scf.yield", "pto.yield", "scf.condition", "cf.br", "cf.cond_br")
 _GLOBAL = (TensorViewType, PartitionViewType)
 
 
@@ -28,8 +29,8 @@ def _shown(types: list[TensorViewType | PartitionViewType]) -> str:
 
 
 def _flat(view: TensorViewType | PartitionViewType) -> bool:
-    """All extents known, all but one of them 1."""
-    return None not in view.dims and sum(dim != 1 for dim in view.dims) <= 1
+    """All extents known, all but the last one 1."""
+    return None not in view.dims and all(dim == 1 for dim in view.dims[:-1])
 
 
 def _is_struct(type_: Type) -> bool:
@@ -38,6 +39,11 @@ def _is_struct(type_: Type) -> bool:
 
 def _structs(values: tuple[Value, ...]) -> list[str]:
     return [f"%{v.name}" for v in values if _is_struct(v.type)]
+
+
+def _leaving(s: Site) -> list[str]:
+    """Ops that hand a struct to the scope around its own."""
+    return [op.name for op in s.context.users.get(s.op.result, []) if op.name in _TERMINATORS]
 
 
 def _low_precision(type_: Type | None) -> bool:
@@ -62,7 +68,9 @@ ROWS: tuple[Legal, ...] = (
     Legal("COMM-DYNAMIC", _POINT, "", "of a transfer's tensors only partitions have extents known at run time",
           holds=lambda s: all(None not in v.dims for v in _views(s) if isinstance(v, TensorViewType)),
           found=lambda s: _shown(_views(s))),
-    Legal("COMM-SHAPE", _POINT, "", "source and destination of a transfer have one shape",
+    Legal("COMM-POSITIVE", f"{_COLLECTIVE} {_SIGNALS} {_POINT}", "", "tensors of a communication have no extent of 0",
+          holds=lambda s: all(0 not in view.dims for view in _views(s)), found=lambda s: _shown(_views(s))),
+    Legal("COMM-SHAPE", f"{_POINT} {_ASYNC}", "", "source and destination of a transfer have one shape",
           holds=lambda s: len({view.dims for view in _views(s)}) < 2, found=lambda s: _shown(_views(s))),
     Legal("COMM-DTYPE", f"{_POINT} {_ASYNC}", "", "source and destination of a transfer have one element type",
           holds=lambda s: len({view.dtype for view in _views(s)}) < 2, found=lambda s: _shown(_views(s))),
@@ -76,9 +84,8 @@ ROWS: tuple[Legal, ...] = (
           found=lambda s: type_text(s.op.result.type)),
     Legal("POINTER-USE", "pto.inttoptr", "", "a pointer made of a number is used for scalars only",
           holds=lambda s: not _others(s), found=lambda s: f"{_others(s)[0]} uses it"),
-    Legal("STRUCT-ESCAPE", "func.return scf.yield", "", "a struct stays in the scope that declares it",
-          holds=lambda s: not _structs(s.op.args.get("values", ())),
-          found=lambda s: f"{', '.join(_structs(s.op.args.get('values', ())))} leaves it"),
+    Legal("STRUCT-ESCAPE", "pto.declare_struct", "", "a struct stays in the scope that declares it",
+          holds=lambda s: not _leaving(s), found=lambda s: f"{_leaving(s)[0]} takes it out"),
     Legal("STRUCT-ARGUMENT", "func.return", "", "a function takes and returns no struct",
           holds=lambda s: not any(map(_is_struct, (*(a.type for a in s.func.args), *s.func.result_types))),
           found=lambda s: f"@{s.func.name} does"),

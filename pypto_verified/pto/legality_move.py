@@ -11,7 +11,6 @@ from pypto_verified.pto.legality_words import (
     A5,
     MAX_MATMUL,
     at_least,
-    extents,
     is_dn,
     is_nd,
     is_nz,
@@ -234,9 +233,6 @@ ROWS: tuple[Legal, ...] = (
           found=lambda s, t: f"the tile is in {t.loc.value}"),
     Legal("GETVAL-DTYPE", "pto.tgetval", "src", "a value has the element type of its tile",
           holds=lambda s, t: s.type("@") == ScalarType(t.dtype), found=lambda s, t: f"the tile is {t.dtype.pto}"),
-    Legal("FILLPAD-VALUE", "pto.tfillpad", "src dst", "the destination says what to fill with",
-          holds=lambda s, a, b: b.pad is not Pad.NULL or s.attr("padValue") is not None,
-          found=lambda s, a, b: f"pad is null, the valid shape is {extents(a)}"),
 )
 
 

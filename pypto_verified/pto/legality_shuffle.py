@@ -18,11 +18,9 @@ from pypto_verified.pto.legality_words import (
 )
 from pypto_verified.pto.types import TileBufType
 
-_INT8 = frozenset({"i8", "ui8", "si8"})
 _INT16 = frozenset({"i16", "ui16", "si16"})
 _INT32 = frozenset({"i32", "ui32", "si32"})
 _A3_TYPES = _INT16 | _INT32 | {"f16", "f32"}
-_PARTS = "pto.tpartadd pto.tpartmul pto.tpartmax pto.tpartmin"
 _GATHER = "pto.tgather"
 _EMIT = {"P1111": 1, "P0101": 2, "P1010": 2}
 """How many source elements a mask pattern takes for one that it gives; 4 for the others."""
@@ -77,37 +75,12 @@ ROWS: tuple[Legal, ...] = (
           found=lambda s, i, t: spelled(i, t)),
     Legal("GATHER-COMPARE", _GATHER, "cdst dst", "a gather by comparison gives 32-bit integers",
           holds=lambda s, c, d: d.dtype.pto in _INT32 and c.dtype == d.dtype, found=lambda s, c, d: dtypes(c, d)),
-    Legal("CONCAT-DTYPE", "pto.tconcat", "src0 src1 dst", "both sources and the result have one element type",
-          holds=lambda s, a, b, c: a.dtype == b.dtype == c.dtype, found=lambda s, a, b, c: dtypes(a, b, c)),
     Legal("CONCAT-ROWS", "pto.tconcat", "src0 src1 dst", "both sources have the valid rows of the result",
           holds=lambda s, a, b, c: same(a.v_row, c.v_row) and same(b.v_row, c.v_row),
           found=lambda s, a, b, c: f"the valid shapes are {extents(a, b, c)}"),
     Legal("CONCAT-COLS", "pto.tconcat", "src0 src1 dst", "both sources fit side by side into the result",
           holds=lambda s, a, b, c: up_to(plus(a.v_col, b.v_col), c.cols),
           found=lambda s, a, b, c: f"{a.v_col} + {b.v_col} > {c.cols} columns"),
-    Legal("TRANS-DTYPE", "pto.ttrans", "src dst", "source and result have one element type",
-          holds=lambda s, a, b: a.dtype == b.dtype, found=lambda s, a, b: dtypes(a, b)),
-    Legal("TRANS-LAYOUT", "pto.ttrans", "src", "a transposed tile on a2a3 is row-major", targets=A3,
-          holds=lambda s, t: is_row_major(t), found=lambda s, t: spelled(t)),
-    Legal("TRANS-WIDTH", "pto.ttrans", "src", "elements of 1, 2 or 4 bytes are transposed",
-          holds=lambda s, t: t.dtype.bytes in (1, 2, 4), found=lambda s, t: f"they are {t.dtype.pto}"),
-    Legal("PART-DTYPE", _PARTS, "src0 src1 dst", "both sources and the result have one element type",
-          holds=lambda s, a, b, c: a.dtype == b.dtype == c.dtype, found=lambda s, a, b, c: dtypes(a, b, c)),
-    Legal("PART-TYPES", _PARTS, "src0", "a2a3 computes on i16, i32, f16 and f32", targets=A3,
-          holds=lambda s, t: t.dtype.pto in _A3_TYPES, found=lambda s, t: f"the tiles are {t.dtype.pto}"),
-    Legal("PART-INSIDE", _PARTS, "src0 src1 dst", "the valid region of the result holds those of the sources",
-          holds=lambda s, a, b, c: all(up_to(x.v_row, c.v_row) and up_to(x.v_col, c.v_col) for x in (a, b)),
-          found=lambda s, a, b, c: f"the valid shapes are {extents(a, b, c)}"),
-    Legal("PART-WHOLE", _PARTS, "src0 src1 dst", "on a2a3 one source has the valid region of the result", targets=A3,
-          holds=lambda s, a, b, c: same_valid(a, c) or same_valid(b, c),
-          found=lambda s, a, b, c: f"the valid shapes are {extents(a, b, c)}"),
     Legal("EXPANDS-SPACE", "pto.texpands", "dst", "a filled tile is in vec or mat",
           holds=lambda s, t: t.loc in (Space.VEC, Space.MAT), found=lambda s, t: f"it is in {t.loc.value}"),
-    Legal("EXPANDS-TYPES", "pto.texpands", "dst",
-          "tiles are filled with 16 or 32-bit elements, on a5 also with 8-bit ones",
-          holds=lambda s, t: t.dtype.pto in _A3_TYPES | {"bf16"} | (_INT8 if s.a5 else frozenset()),
-          found=lambda s, t: f"the tile is {t.dtype.pto}"),
-    Legal("NOT-TYPES", "pto.tnot", "src", "bits are inverted in i16, on a5 also in i8 and i32",
-          holds=lambda s, t: t.dtype.pto in (_INT16 | _INT8 | _INT32 if s.a5 else _INT16),
-          found=lambda s, t: f"the tile is {t.dtype.pto}"),
 )

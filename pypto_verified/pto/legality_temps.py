@@ -13,16 +13,13 @@ from pypto_verified.pto.legality_words import (
     is_dn,
     is_nd,
     is_row_major,
-    is_vec,
     same,
-    same_valid,
     spelled,
 )
 from pypto_verified.pto.types import TileBufType
 
 _COL_ARG = "pto.tcolargmax pto.tcolargmin"
 _ROW_ARG = "pto.trowargmax pto.trowargmin"
-_ROW_BINARY = " ".join(f"pto.trowexpand{n}" for n in ("add", "sub", "mul", "div", "max", "min", "expdif"))
 _REPEAT, _BLOCK = 256, 32
 """Bytes that one vector instruction takes, and bytes of one block of it."""
 
@@ -53,22 +50,6 @@ def _wide_scratch(a: TileBufType, tmp: TileBufType) -> bool:
     return rows and (a.v_col is None or at_least(tmp.v_col, _stride(a)))
 
 
-def _expanded(a: TileBufType, b: TileBufType, c: TileBufType) -> TileBufType | None:
-    """The operand of which each row has one value."""
-    return b if same_valid(a, c) else a if same_valid(b, c) else None
-
-
-def _is_column(t: TileBufType | None) -> bool:
-    return t is not None and not is_row_major(t) and same(t.v_col, 1)
-
-
-def _expand_bytes(t: TileBufType) -> int:
-    """Bytes of scratch for a row expansion into `t`."""
-    if t.v_row is None:
-        return 8192
-    return min(-(-t.v_row // 8), 30) * 256 if t.v_row < 256 else 30 * 256
-
-
 def _a5_cast(a: str, b: str) -> bool:
     """Whether a5 casts between these types, one of them a float of 8 bits or less."""
     small8, small4 = ("f8", "!pto.hif8"), "!pto.f4"
@@ -85,11 +66,6 @@ def _small(*tiles: TileBufType) -> bool:
     return any(t.dtype.pto.startswith(("f8", "!pto.hif8", "!pto.f4")) for t in tiles)
 
 
-def _sources(s: Site) -> int:
-    """Columns of all sources of a merge."""
-    return sum(v.type.cols for v in s.op.args.get("srcs", ()) if isinstance(v.type, TileBufType))
-
-
 def _column(s: Site, name: str) -> bool:
     """Whether a parameter of a quantisation is one column with the result's valid rows."""
     t, c = s.tile(name), s.tile("dst")
@@ -97,16 +73,10 @@ def _column(s: Site, name: str) -> bool:
 
 
 ROWS: tuple[Legal, ...] = (
-    Legal("COLARG-TYPES", _COL_ARG, "src", "columns are searched in elements of 8, 16 or 32 bits", targets=A3,
-          holds=lambda s, t: t.dtype.bits in (8, 16, 32), found=lambda s, t: f"they are {t.dtype.pto}"),
-    Legal("COLARG-SCRATCH-DTYPE", _COL_ARG, "src tmp", "the scratch on a2a3 has the element type of the source",
-          targets=A3, holds=lambda s, a, b: a.dtype == b.dtype, found=lambda s, a, b: dtypes(a, b)),
     Legal("COLARG-SCRATCH", _COL_ARG, "src tmp", "the scratch on a2a3 has room for a value and an index of each repeat",
           targets=A3, when=lambda s, a, b: (a.v_row, a.v_col) != (b.v_row, b.v_col) and a.v_col is not None,
           holds=lambda s, a, b: at_least(b.v_row, 1) and at_least(b.v_col, _stride(a)),
           found=lambda s, a, b: f"{extents(b)}, {_stride(a)} columns are needed"),
-    Legal("ROWARG-SCRATCH-DTYPE", _ROW_ARG, "src tmp", "the scratch on a2a3 has the element type of the source",
-          targets=A3, holds=lambda s, a, b: a.dtype == b.dtype, found=lambda s, a, b: dtypes(a, b)),
     Legal("ROWARG-SCRATCH-SMALL", _ROW_ARG, "src tmp",
           "the scratch on a2a3 is one column of two rows a row, or two columns, for up to 256 bytes of valid columns",
           targets=A3, when=lambda s, a, b: (a.v_row, a.v_col) != (b.v_row, b.v_col) and _fits_one(a),
@@ -115,37 +85,11 @@ ROWS: tuple[Legal, ...] = (
           "the scratch on a2a3 has the source's rows, and room for a value and an index of each repeat", targets=A3,
           when=lambda s, a, b: (a.v_row, a.v_col) != (b.v_row, b.v_col) and not _fits_one(a),
           holds=lambda s, a, b: _wide_scratch(a, b), found=lambda s, a, b: spelled(a, b)),
-    Legal("EXPAND-SCRATCH", _ROW_BINARY, "src0 src1 dst tmp",
-          "a row expansion with a scratch on a2a3 has one value a row, in a column", targets=A3,
-          holds=lambda s, a, b, c, t: _is_column(_expanded(a, b, c)),
-          found=lambda s, a, b, c, t: spelled(a, b)),
-    Legal("EXPAND-SCRATCH-DTYPE", _ROW_BINARY, "dst tmp", "the scratch on a2a3 has the element type of the result",
-          targets=A3, holds=lambda s, a, b: a.dtype == b.dtype, found=lambda s, a, b: dtypes(a, b)),
-    Legal("EXPAND-SCRATCH-BYTES", _ROW_BINARY, "dst tmp", "the scratch on a2a3 holds 256 bytes for 8 rows", targets=A3,
-          holds=lambda s, a, b: b.bytes >= _expand_bytes(a),
-          found=lambda s, a, b: f"it holds {b.bytes}, {_expand_bytes(a)} are needed"),
-    Legal("XOR-SCRATCH", "pto.txor pto.txors", "dst tmp",
-          "the scratch on a2a3 is row-major and has the element type of the result", targets=A3,
-          holds=lambda s, a, b: a.dtype == b.dtype and is_row_major(b), found=lambda s, a, b: spelled(a, b)),
-    Legal("XOR-SCRATCH-VALID", "pto.txor", "dst tmp", "the scratch on a2a3 has the valid shape of the result",
-          targets=A3, holds=lambda s, a, b: same_valid(a, b), found=lambda s, a, b: extents(a, b)),
-    Legal("XOR-SCRATCH-BYTES", "pto.txors", "dst tmp", "the scratch on a2a3 is as large as the result", targets=A3,
-          holds=lambda s, a, b: b.bytes >= a.bytes, found=lambda s, a, b: f"{b.bytes} of {a.bytes} bytes"),
     Legal("PRELU-SCRATCH-COLS", "pto.tprelu", "dst tmp", "the scratch on a2a3 has a bit for each column", targets=A3,
           when=lambda s, a, b: a.v_col is not None, holds=lambda s, a, b: at_least(b.v_col, -(-(a.v_col or 0) // 8)),
           found=lambda s, a, b: extents(a, b)),
-    Legal("POW-SCRATCH-SHAPE", "pto.tpow pto.tpows", "dst tmp",
-          "the scratch is row-major, with the element type and the valid shape of the result",
-          holds=lambda s, a, b: a.dtype == b.dtype and is_row_major(b) and same_valid(a, b),
-          found=lambda s, a, b: spelled(a, b)),
     Legal("POW-PRECISION", "pto.tpow pto.tpows", "dst", "a2a3 has no high-precision power", targets=A3,
           holds=lambda s, t: s.member("precisionType") != "high_precision", found=lambda s, t: "it is asked for"),
-    Legal("MERGE-SCRATCH", "pto.tmrgsort", "dsts tmp", "the scratch of a merge has the columns of the result",
-          when=lambda s, a, b: not s.has("blockLen"), holds=lambda s, a, b: b.cols >= a.cols,
-          found=lambda s, a, b: f"{b.cols} of {a.cols}"),
-    Legal("MERGE-SCRATCH-SOURCES", "pto.tmrgsort", "dsts tmp", "the scratch of a merge has the columns of all sources",
-          when=lambda s, a, b: not s.has("blockLen"), holds=lambda s, a, b: b.cols >= _sources(s),
-          found=lambda s, a, b: f"{b.cols} of {_sources(s)}"),
     Legal("HISTOGRAM-LEGACY", "pto.thistogram", "", "byte and the older isMSB say the same",
           when=lambda s: isinstance(s.attr("isMSB"), bool) and s.attr("byte") is not None,
           holds=lambda s: s.int("byte") == int(s.attr("isMSB") is True),
@@ -155,8 +99,6 @@ ROWS: tuple[Legal, ...] = (
     Legal("CVT-LOW-A5", "pto.tcvt", "src dst", "a5 casts small floats from and to the types that ISA instructions have",
           targets=A5, when=lambda s, a, b: _small(a, b), holds=lambda s, a, b: _a5_cast(a.dtype.pto, b.dtype.pto),
           found=lambda s, a, b: dtypes(a, b)),
-    Legal("QUANT-VALID", "pto.tquant", "src dst", "source and result of a quantisation have one valid shape",
-          holds=lambda s, a, b: same_valid(a, b), found=lambda s, a, b: extents(a, b)),
     Legal("QUANT-SCALES", "pto.tquant", "fp dst", "the scales on a2a3 are one column, a value a valid row", targets=A3,
           holds=lambda s, a, b: _column(s, "fp"), found=lambda s, a, b: spelled(a, b)),
     Legal("QUANT-OFFSETS", "pto.tquant", "offset dst", "the offsets on a2a3 are one column, a value a valid row",
@@ -167,6 +109,4 @@ ROWS: tuple[Legal, ...] = (
     Legal("GATHER-MAT", "pto.mgather", "dst", "the indices of a gather into mat are in global memory",
           when=lambda s, t: t.loc is Space.MAT, holds=lambda s, t: s.tile("idx") is None,
           found=lambda s, t: "they are in a tile"),
-    Legal("SORT-SCRATCH-SPACE", "pto.tsort32", "tmp", "the scratch of a sort is in vec", holds=lambda s, t: is_vec(t),
-          found=lambda s, t: f"it is in {t.loc.value}"),
 )

@@ -77,6 +77,14 @@ def box(t: TileBufType) -> tuple[int, int]:
     return (16, line) if t.slayout is SLayout.ROW else (line, 16)
 
 
+def elements(t: TileBufType, rows: int | None, cols: int | None) -> tuple[int | None, int | None]:
+    """Extents of a tile in elements: packed 4-bit types count two for each that the type says, along a line."""
+    if not t.dtype.pto.startswith("!pto.f4"):
+        return rows, cols
+    double = [None if extent is None else 2 * extent for extent in (rows, cols)]
+    return (rows, double[1]) if is_row_major(t) else (double[0], cols)
+
+
 def dtypes(*tiles: TileBufType) -> str:
     """The element types as a message names them."""
     return ", ".join(t.dtype.pto for t in tiles)

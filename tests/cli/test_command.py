@@ -193,7 +193,7 @@ def test_help_loads_neither_solver_nor_arrays_nor_the_compiler() -> None:
     assert not loaded & {"z3", "numpy", "rich", "jinja2", "pypto_verified.check", "multiprocessing"}
 
 
-@pytest.mark.parametrize("rule", ["BOX-ROWS", "LEGAL-BINARY-TYPES-A3"])
+@pytest.mark.parametrize("rule", ["BOX-ROWS", "LEGAL-OPERAND-TYPES-A3"])
 def test_a_rule_that_a_report_names_can_be_looked_up(rule: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rules", rule]) == 0
     shown = capsys.readouterr().out

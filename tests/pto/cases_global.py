@@ -27,7 +27,6 @@ def scatter(
 GLOBAL = (
     gather("GLOBAL-TILE", data="vec, 32x64xf32[[|, blayout=col_major]]"),
     gather("GLOBAL-DTYPE", mem="view 64x64x[[f32|i32]]"),
-    gather("GLOBAL-INDEX-DTYPE", idx="vec, 1x32x[[i32|ui32]]"),
     gather("GLOBAL-INDEX-TILE", idx="[[vec|mat]], 1x32xi32"),
     gather("GLOBAL-INDEX-SHAPE", idx="vec, 1x32xi32, valid=1x[[32|31]]"),
     gather("GLOBAL-WINDOW", mem="!pto.[[partition_|]]tensor_view<64x64xf32>"),
@@ -85,12 +84,7 @@ def blocks(rule: str, source: str = "1x256xf32", result: str = "1x256xf32", leng
 
 
 OTHERS = (
-    dequantise("DEQUANT-TYPES", scale="[[f32|f16]]"),
-    dequantise("DEQUANT-LAYOUT", source="vec, 8x32xi8[[|, blayout=col_major]]"),
     quantise_mx("QUANT-MX-TARGET", target="[[a5|a2a3]]"),
-    quantise_mx("QUANT-MX-TYPES", exponent="[[i8|i16]]"),
-    blocks("MERGE-ROW", source="[[1|2]]x256xf32"),
-    blocks("MERGE-DTYPE", source="1x256x[[f32|f16]]"),
     blocks("MERGE-TYPES", source="1x256x[[f32|i32]]", result="1x256x[[f32|i32]]"),
     blocks("MERGE-COLS", source="1x[[256|128]]xf32"),
     blocks("MERGE-BLOCK"),

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from .case_builders import DN, NZ, ZN, ZZ, A, Case, dps, raw
 
+_RESERVE = 'pto.reserve_buffer {name = "q", size = 8192, location = #pto.address_space<vec>, auto = true}'
+
 
 def fixpipe(
     rule: str, quant: str = "no_convert", source: str = "f32", popped: str = "f32", peer_quant: str = "",
     slot: str = "1024", split: str = "0", before: str = "", pop: str = "", buffer: str = "", extra: str = "",
-    consumer: str = "", target: str = "a5", id: str = "0",
+    consumer: str = "", target: str = "a5", id: str = "0", relu: str = "no_relu", maker: str = "",
 ) -> Case:
     """A cube kernel that pushes an accumulator through the fixpipe to a vector kernel; holes stand in the arguments."""
     head = "id = 0, dir_mask = 1, slot_size = {slot}, nosplit = true, acc_push_epilogue = #pto.acc_push_epilogue" \
-           "<layout = nz2nd, quant = {quant}, relu = no_relu>"
+           "<layout = nz2nd, quant = {quant}, relu = " + relu + ">"
     end = "(c2v_consumer_buf = %{b} : i32, v2c_consumer_buf = %z : i32) {extra}"
     acc = f"!pto.tile_buf<acc, 16x16x{source}, {NZ}, fractal=1024>"
     cube = "\n    ".join((
@@ -28,7 +30,7 @@ def fixpipe(
     vector = "\n    ".join((
         "func.func @g() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {",
         "%z = arith.constant 0 : i32",
-        '%b = pto.reserve_buffer {name = "q", size = 8192, location = #pto.address_space<vec>, auto = true} -> i32',
+        f"%b = {maker or _RESERVE} -> i32",
         consumer or "pto.aiv_initialize_pipe {" + head.format(slot=slot, quant=peer_quant or quant) + "} "
         + end.format(b="b", extra=""),
         take, "return", "}",
@@ -36,18 +38,20 @@ def fixpipe(
     return raw(rule, cube, target=target, kind="cube", module=vector, level="level2")
 
 
-def pair(rule: str, nosplit: str = "true", buffer: str = "b") -> Case:
+def pair(rule: str, nosplit: str = "true", buffer: str = "b", other: str = "", more: str = "") -> Case:
     """A cube kernel that initialises and a vector kernel that initialises and pops, without a split."""
-    head = f"pto.{{}}_initialize_pipe {{{{id = 0, dir_mask = 1, slot_size = 1024, nosplit = {nosplit}}}}} " \
+    head = "pto.{}_initialize_pipe {{id = 0, dir_mask = 1, slot_size = 1024, nosplit = {}}} " \
            "(c2v_consumer_buf = %{} : i32)"
     vector = "\n    ".join((
         "func.func @g() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {",
         '%b = pto.reserve_buffer {name = "q", size = 8192, location = #pto.address_space<vec>, auto = true} -> i32',
         '%d = pto.reserve_buffer {name = "o", size = 8192, location = #pto.address_space<vec>, auto = true} -> i32',
-        head.format("aiv", buffer), "%r = pto.tpop_from_aic {id = 0, split = 0} -> !pto.tile_buf<vec, 16x16xf32>",
+        "%z = arith.constant 0 : i32", head.format("aiv", other or nosplit, buffer),
+        "%r = pto.tpop_from_aic {id = 0, split = 0} -> !pto.tile_buf<vec, 16x16xf32>",
         "return", "}"))
-    cube = '%b = pto.import_reserved_buffer {name = "q", peer_func = @g} -> i32\n    ' + head.format("aic", "b")
-    return raw(rule, cube, target="a5", kind="cube", module=vector, level="level2")
+    cube = '%b = pto.import_reserved_buffer {name = "q", peer_func = @g} -> i32'
+    return raw(rule, "\n    ".join((cube, head.format("aic", nosplit, "b"), more)), target="a5", kind="cube",
+               module=vector, level="level2", t=f"acc, 16x16xf32, {NZ}")
 
 
 def vector_parameters(rule: str, dtype: str, target: str, space: str = "scaling", id: str = "0") -> Case:
@@ -79,7 +83,7 @@ FIXPIPE = (
     fixpipe("FIX-TARGET", quant="[[f32_f16|qf322hif8_pre_scalar]]", popped="[[f16|!pto.hif8]]", target="a2a3"),
     fixpipe("QUANT-PIPE", quant="[[deqf16_scalar|f32_f16]]", source="[[i32|f32]]", popped="f16",
             before="%s = arith.constant 1.0 : f32\n    pto.set_quant_scalar(%s : f32) {id = 0}"),
-    vector_parameters("QUANT-SPACE", "f32", "a5", "[[scaling|vec]]"),
+    vector_parameters("QUANT-TILE-SPACE", "f32", "a5", "[[scaling|vec]]"),
     vector_parameters("QUANT-TYPES-A3", "[[i64|f32]]", "a2a3"),
     vector_parameters("QUANT-TYPES-A5", "[[f32|i64]]", "a5"),
 )
@@ -154,37 +158,21 @@ def quantise(rule: str, source: str = "vec, 8x32xf32", scale: str = _COLUMN, off
 
 
 TEMPS = (
-    col_arg("COLARG-TYPES", "vec, 8x16x[[f32|i64]]", "vec, 8x16x[[f32|i64]]"),
-    col_arg("COLARG-SCRATCH-DTYPE", "vec, 8x16x[[f32|i32]]"),
     col_arg("COLARG-SCRATCH", "vec, 1x16xf32, valid=1x[[16|15]]", "vec, 8x16xf32"),
-    row_arg("ROWARG-SCRATCH-DTYPE", "vec, 8x16x[[f32|i32]]"),
     row_arg("ROWARG-SCRATCH-SMALL", "vec, 8x8xf32, valid=8x[[2|1]]"),
     row_arg("ROWARG-SCRATCH", "vec, 8x16xf32, valid=8x[[16|8]]", "vec, 8x128xf32"),
-    expand("EXPAND-SCRATCH", f"vec, 8x[[1|8]]xf32[[, {DN}|]]"),
-    expand("EXPAND-SCRATCH-DTYPE", tmp="vec, 8x8x[[f32|i32]]"),
-    expand("EXPAND-SCRATCH-BYTES", tmp="vec, [[8|7]]x8xf32"),
-    dps("XOR-SCRATCH", "txors", ["vec, 8x32xi8", "i8", "vec, 8x32x[[i8|ui8]]"], ["vec, 8x32xi8"]),
-    dps("XOR-SCRATCH-VALID", "txor", ["vec, 8x32xi8", "vec, 8x32xi8", "vec, 8x32xi8, valid=[[8|4]]x32"],
-        ["vec, 8x32xi8"]),
-    dps("XOR-SCRATCH-BYTES", "txors", ["vec, 8x32xi8", "i8", "vec, [[8|4]]x32xi8"], ["vec, 8x32xi8"]),
     dps("PRELU-SCRATCH-COLS", "tprelu", [A, A, "vec, 9x32xui8, valid=9x[[2|1]]"], [A]),
-    dps("POW-SCRATCH-SHAPE", "tpow", [A, A, "vec, 8x16xf32, valid=[[8|4]]x16"], [A]),
     dps("POW-PRECISION", "tpow", [A, A, A], [A], "{precisionType = #pto<pow_precision [[default|high_precision]]>}"),
-    merge("MERGE-SCRATCH", "[[128|256]]", "128"),
-    merge("MERGE-SCRATCH-SOURCES", "64", "[[128|64]]"),
     dps("HISTOGRAM-LEGACY", "thistogram", ["vec, 8x32xui16", "vec, 8x1xui8, blayout=col_major"], ["vec, 8x256xui32"],
         "{byte = 1 : i32, isMSB = [[true|false]]}", target="a5"),
     dps("CVT-LOW-A3", "tcvt", ["vec, 8x32xf32"], ["vec, 8x32x[[f16|f8E4M3FN]]"]),
     dps("CVT-LOW-A5", "tcvt", ["vec, 8x32x[[f32|f16]]"], ["vec, 8x32xf8E4M3FN"], target="a5"),
-    quantise("QUANT-VALID", "vec, 8x32xf32, valid=[[8|4]]x32"),
     quantise("QUANT-SCALES", scale=f"vec, 8x[[1|8]]xf32, valid=8x1[[, {DN}|]]"),
     quantise("QUANT-OFFSETS", offset=f"vec, 8x[[1|8]]xf32, valid=8x1[[, {DN}|]]"),
     dps("FILLPAD-MAT", "tfillpad", [f"mat, 16x32xf16, {NZ}"], [f"mat, 16x32xf16, valid=[[16|8]]x32, {NZ}"]),
     raw("GATHER-MAT", "pto.mgather ins(%m, %i : @m;, @i;) outs(%d : @d;) {coalesce = #pto<coalesce row>}",
         m="view 64x32xf16", i="!pto.[[partition_tensor_view<1x32xi32>|tile_buf<vec, 1x32xi32>]]",
         d=f"mat, 32x32xf16, {NZ}"),
-    dps("SORT-SCRATCH-SPACE", "tsort32", ["vec, 8x32xf32", "vec, 8x32xui32", "[[vec|mat]], 8x32xf32"],
-        ["vec, 8x64xf32"]),
     dps("MX-SCALE-GEMV", "tgemv.mx",
         [f"left, 1x128xf8E4M3FN, {NZ}", f"scaling, 1x[[4|128]]xf16, {ZZ}, fractal=32", f"right, 128x32xf8E5M2, {ZN}",
          "scaling, 4x32xf16, blayout=col_major, slayout=col_major, fractal=32"],

@@ -173,7 +173,6 @@ MOVE = (
     unary("FILLPAD-EXPAND", "[[vec|mat]], 8x16xf32", "[[vec|mat]], 16x16xf32, pad=1", op="tfillpad"),
     raw("GETVAL-SPACE", "%x = pto.tgetval ins(%t, %c0 : @t;, index) outs : f32", t="[[vec|mat]], 8x16xf32"),
     raw("GETVAL-DTYPE", "%x = pto.tgetval ins(%t, %c0 : @t;, index) outs : [[f32|i32]]", t=A),
-    unary("FILLPAD-VALUE", A, "vec, 8x16xf32, pad=[[1|0]]", op="tfillpad"),
 )
 
 FIFO = (

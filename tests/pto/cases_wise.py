@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .case_builders import DN, A, Case, alike, binary, dps, raw, unary
+from .case_builders import A, Case, binary, dps, raw
 
 _INDEX = "vec, 8x16xi32"
 
@@ -35,37 +35,13 @@ def shift(rule: str, tile: str = "vec, 8x16xi32", amount: str = "1") -> Case:
 
 
 WISE_CASES: tuple[Case, ...] = (
-    unary("UNARY-DTYPE", c="vec, 8x16x[[f32|i32]]", op="tabs"),
-    unary("UNARY-VALID", c="vec, 8x16xf32, valid=[[8|4]]x16", op="tabs"),
-    unary("UNARY-SPACE", a="[[vec|mat]], 8x16xf32", op="tabs"),
-    unary("UNARY-TYPES", "vec, 8x16x[[f32|i32]]", "vec, 8x16x[[f32|i32]]", op="tabs"),
-    binary("REM-OPERANDS", b="vec, 8x16xf32, valid=[[8|4]]x16", op="trem"),
-    alike("REM-TYPES", "vec, 8x16x[[f32|f16]]", "trem"),
-    alike("PRELU-TYPES", "vec, 8x16x[[f32|i32]]", "tprelu"),
-    dps("FMODS-OPERANDS", "tfmods", [A, "f32"], ["vec, 8x16xf32, valid=[[8|4]]x16"]),
-    shift("SHIFTS-DTYPE", "vec, 8x16x[[i32|i16]]"),
     shift("SHIFTS-SIGN", amount="[[1|-1]]"),
-    column("COLBINARY-TYPES", row="vec, 1x16x[[f32|bf16]]"),
-    column("COLBINARY-SHAPE", a="vec, 8x16xf32, valid=[[8|4]]x16"),
-    column("COLBINARY-LAYOUT", row="vec, 1x16xf32[[|, blayout=col_major]]"),
     column("COLBINARY-COLS", row="vec, 1x16xf32, valid=1x[[16|8]]"),
-    pair("PARTARG-INDEX", other="vec, 8x16x[[i32|i16]]"),
-    pair("PARTARG-SHAPE", index="vec, 8x16xi32, valid=[[8|4]]x16"),
-    pair("PARTARG-TYPES", "vec, 8x16x[[f32|bf16]]"),
-    scatter("SCATTER-DTYPE", "vec, 8x16x[[f32|i32]]"),
-    scatter("SCATTER-INDEX", index="vec, 8x16x[[i32|i64]]"),
     scatter("SCATTER-VALID", index="vec, 8x16xi32, valid=[[8|4]]x16"),
     mask("SCATTER-MASK", "vec, 8x32xf32, valid=8x[[32|16]]"),
     mask("SCATTER-MASK-AXIS", axis='[[, "row"|]]'),
-    dps("GATHERB-RESULT", "tgatherb", [A, "vec, 8x16xui32"], ["vec, 8x16xf32[[|, blayout=col_major]]"]),
-    concat("CONCATIDX-DTYPE", second="vec, 8x16x[[f32|i32]]"),
-    concat("CONCATIDX-INDEX", index="vec, 8x8x[[i32|f32]], valid=8x1"),
     concat("CONCATIDX-ROWS", second="vec, 8x16xf32, valid=[[8|4]]x16"),
-    concat("CONCATIDX-LAYOUT", second=f"vec, 8x16xf32[[|, {DN}]]", target="a5"),
     raw("TRI-SIDE", "pto.ttri ins(%z {upperOrLower = [[1|2]] : i32} : i32) outs(%c : @c;)", c=A),
-    raw("TRI-SPACE", "pto.ttri ins(%z {upperOrLower = 1 : i32} : i32) outs(%c : @c;)", c="[[vec|mat]], 8x16xf32"),
-    dps("QUANT-RESULT", "tquant", ["vec, 8x32xf32", f"vec, 8x1xf32, valid=8x1, {DN}"], ["vec, 8x32x[[i8|i16]]"],
-        "{quant_type = #pto<quant_type INT8_SYM>}"),
     raw("ARRAY-ELEMENT", "%a = pto.declare_local_array -> !pto.local_array<4xf32>\n"
         "    %v = pto.local_array_get %a[%c0] : !pto.local_array<4xf32> -> [[f32|i32]]"),
 )

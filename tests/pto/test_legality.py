@@ -81,7 +81,7 @@ def test_each_rule_judges_a_site_at_most_once() -> None:
         assert max(seen.values()) == 1
 
 
-@pytest.mark.parametrize("rule", ["BINARY-VALID", "STORE-COUNT", "ROW-VALID-COL", "CVT-VALID", "CONCAT-COLS"])
+@pytest.mark.parametrize("rule", ["OPERAND-VALID", "STORE-COUNT", "ROW-VALID-COL", "CVT-VALID", "CONCAT-COLS"])
 def test_an_open_extent_is_not_judged(rule: str) -> None:
     """The assembler skips what it does not know; so does the table, and the solver looks at it."""
     case = next(c for c in CASES if c.rule == rule)
@@ -99,5 +99,5 @@ def test_a_rule_of_another_target_or_level_says_nothing() -> None:
         f"func.func @f(%t: {tile}, %s: i32) {{\n"
         f"pto.tands ins(%t, %s : {tile}, i32) outs(%t : {tile})\nreturn\n}}\n"
     )
-    assert {i.id for i in check_legality(read(text), "a2a3")} == {"BITS-TYPES", "BITS-STORAGE"}
+    assert {i.id for i in check_legality(read(text), "a2a3")} == {"OPERAND-TYPES-A3", "BITS-STORAGE"}
     assert {i.id for i in check_legality(read(text), "a5")} == {"BITS-STORAGE"}

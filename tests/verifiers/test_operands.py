@@ -99,7 +99,7 @@ def test_what_the_assembler_refuses_is_left_to_its_row() -> None:
              f"pto.tadd ins(%a, %b : {VEC}, {VEC}) outs(%d : {tile(dtype='i32')})")
     result = _judged(*lines, families="DTYPE LEGAL")
     refuted = [o.rule for o in result.obligations if o.verdict is Verdict.REFUTED]
-    assert [r.removeprefix("LEGAL-") for r in refuted] == ["BINARY-DTYPE"]
+    assert [r.removeprefix("LEGAL-") for r in refuted] == ["OPERAND-DTYPE"]
     assert not verdicts(result, "DTYPE-SAME")
 
 
