@@ -5,7 +5,7 @@ from __future__ import annotations
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.rows_tile import loc_of
-from pypto_verified.pto.spec import OpRow, row
+from pypto_verified.pto.spec import OpRow, Phase, row
 
 _FLAG = {"src_pipe": "pipe", "dst_pipe": "pipe", "event_id": "event"}
 _FLAG_DYN = {"src_pipe": "enum:pipe", "dst_pipe": "enum:pipe"}
@@ -125,6 +125,13 @@ _GROUP = "recv ( $ping <? , $pong ?> ) , group ( $group ) :"
 _GROUP_TYPES = ":ping <? , :pong ?> , :group ) {}"
 _COPY = "( $dst , $src , buf ( $ping <? , $pong ?> ) : :dst , :src , :ping <? , :pong ?> ) {}"
 
+
+def _staged(op: Op, target: str) -> tuple[Phase, ...]:
+    """A copy in global memory by way of its staging tiles: in through MTE2, out through MTE3 (PTOAS#706)."""
+    stages = tuple(group for group in ("ping", "pong") if group in op.args)
+    return Phase("MTE2", ("src",), stages), Phase("MTE3", stages, ("dst",))
+
+
 _COMM = (
     row("pto.comm.build_async_session", "scratch workspace:p", pipe="S", modelled=False,
         form="( $scratch , $workspace : :scratch , :workspace ) {} -> @", attrs={
@@ -135,8 +142,8 @@ _COMM = (
     *(row(f"pto.comm.{n}", "event:t session:t", pipe="S", modelled=False,
           form="( $event , $session : :event , :session ) {} -> @") for n in ("wait_async_event", "test_async_event")),
     row("pto.comm.tput", "src:t ~ping:t ~pong:t?", "dst:t", pipe="MTE3", modelled=False, form=_COPY,
-        attrs={"atomicType": "enum:atomic_type"}),
-    row("pto.comm.tget", "src:t ~ping:t ~pong:t?", "dst:t", pipe="MTE2", modelled=False, form=_COPY),
+        attrs={"atomicType": "enum:atomic_type"}, phases=_staged),
+    row("pto.comm.tget", "src:t ~ping:t ~pong:t?", "dst:t", pipe="MTE2", modelled=False, form=_COPY, phases=_staged),
     row("pto.comm.tnotify", "value:s", "+signal:t", pipe="S", modelled=False,
         form="( $signal , $value : :signal , :value ) {}", attrs={"notifyOp": "enum:notify_op"}),
     row("pto.comm.twait", "signal:t cmpValue:s", pipe="S", modelled=False,

@@ -20,11 +20,12 @@ ORDER_RULES = (*_HAZARDS, *_FLAGS)
 
 def confirm_order(
     module: Module, function: str, rule: str, witness: Mapping[str, int], target: Target, seed: int = 0, *,
-    line: int = 0, strict: bool = False, max_steps: int = MAX_STEPS,
+    line: int = 0, first: int = 0, strict: bool = False, max_steps: int = MAX_STEPS,
 ) -> str:
-    """Replay a refutation of one of `ORDER_RULES` at `.pto` line `line` and say in one line what was seen."""
+    """Replay a refutation of one of `ORDER_RULES` at `.pto` line `line` and say in one line what was seen. `first`:
+    line of the earlier op of a race, the user's or the text's, 0 if unknown."""
     outcome = replay(module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps)
-    found = _flag(outcome, rule, line) if rule in _FLAGS else _race(outcome, _HAZARDS[rule], line)
+    found = _flag(outcome, rule, line) if rule in _FLAGS else _race(outcome, _HAZARDS[rule], line, first)
     if found:
         return f"confirmed: {found}"
     if outcome.stopped:
@@ -35,11 +36,14 @@ def confirm_order(
     return "not observed: the run ended without it"
 
 
-def _race(outcome: Outcome, hazard: Hazard, line: int) -> str:
-    """A run names each pair of ops once, by the conflict that it met first."""
-    here = [r for r in outcome.races if r.second.line == line] or [r for r in outcome.races if r.first.line == line]
-    best: Race | None = next((r for r in here if r.hazard is hazard), here[0] if here else None)
-    return str(best) if best is not None else ""
+def _race(outcome: Outcome, hazard: Hazard, line: int, first: int) -> str:
+    """A run names each pair of ops once, by the conflict that it met first and in the order in which it ran them."""
+    def fit(race: Race) -> tuple[bool, bool, bool]:
+        one, other = (race.first, race.second) if race.second.line == line else (race.second, race.first)
+        return other.line == line, first in (one.line, one.location.line), race.hazard is hazard
+
+    best = max(outcome.races, key=fit, default=None)
+    return str(best) if best is not None and fit(best)[0] else ""
 
 
 def _flag(outcome: Outcome, rule: str, line: int) -> str:

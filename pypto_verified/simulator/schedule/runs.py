@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from pypto_verified.errors import InputError
-from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Func, Module, Op
-from pypto_verified.pto.types import ScalarType, TileBufType
+from pypto_verified.pto.op_pipes import op_pipes
+from pypto_verified.pto.types import ScalarType
 from pypto_verified.simulator.errors import SimError
 from pypto_verified.simulator.replay import SMALL_INTEGERS, inputs_of, scalar_of, shape_operands
 from pypto_verified.simulator.run import LAUNCH_ARGUMENTS, MAX_STEPS, Given
@@ -24,7 +24,6 @@ from pypto_verified.simulator.schedule.outcome import Outcome
 from pypto_verified.simulator.schedule.world import World
 from pypto_verified.simulator.values import Array, Scalar
 from pypto_verified.targets import Target
-from pypto_verified.targets.pipes import pipe_readings
 
 MAX_RUNS = 1000
 """Runs of an exhaustive search before it is cut."""
@@ -106,7 +105,9 @@ class Prepared:
         readings = launch.pipes or {}
 
         def pipe_of(op: Op, own: str) -> str:
-            return _read_pipe(op, own, target, readings) if readings else own
+            named, assumption = op_pipes(op, target.name) if readings else ((), "")
+            asked = readings.get(assumption, own)
+            return asked if asked in named else own
 
         self.group = group
         self.target = target
@@ -130,6 +131,7 @@ class Prepared:
             place, own_lane = (launch.first + block, count), launch.lane + lane
             env = bind(code, memory, scalars, place, own_lane)
             code.machine.log = world.log
+            code.machine.lone = len(self.codes) == 1
             code.machine.start(place, (own_lane, target.lanes_per_cube), lambda op, found: None, False)
             core = Core(world, index, code, block, lane, env)
             # a5: the assembler guards a function whose tiles all cross whole, so that lane 0 alone runs it (PTOAS)
@@ -139,16 +141,6 @@ class Prepared:
         for buffer in memory.buffers():
             buffer.log = world.log
         return world, memory
-
-
-def _read_pipe(op: Op, own: str, target: Target, readings: Mapping[str, str]) -> str:
-    spaces: dict[str, Space | None] = {}
-    for group in ("src", "dst"):
-        value = op.opt(group)
-        spaces[group] = value.type.loc if value is not None and isinstance(value.type, TileBufType) else None
-    pipes, assumption = pipe_readings(op.name, target.name, spaces["src"], spaces["dst"], "tmp" in op.args)
-    asked = readings.get(assumption, own)
-    return asked if asked in pipes else own
 
 
 def finish(world: World, memory: Memory) -> Outcome:

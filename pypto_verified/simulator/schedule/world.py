@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pypto_verified.layouts import Space
 from pypto_verified.simulator.errors import SimError
 from pypto_verified.simulator.memory import Access
-from pypto_verified.simulator.schedule.clocks import Timeline
+from pypto_verified.simulator.schedule.clocks import Clock, Timeline
 from pypto_verified.simulator.schedule.core import Core, Issuer
 from pypto_verified.simulator.schedule.history import Conflict, History, Region, Stamp, conflicts, record
 from pypto_verified.simulator.schedule.outcome import Outcome, Race, Ran, Unseen
@@ -78,8 +78,12 @@ class World:
             raise
         lane.settle()
 
-    def accessed(self, item: Item, lane: Timeline, count: int, atomic: bool, owners: Mapping[str, object]) -> None:
-        """Check and remember what the log holds. `owners`: memories of tiles of other cores, by name."""
+    def accessed(
+        self, item: Item, lane: Timeline, count: int, atomic: bool, owners: Mapping[str, object],
+        known: Clock | None = None,
+    ) -> None:
+        """Check and remember what the log holds. `owners`: memories of tiles of other cores, by name; `known`: what was
+        known when the access began, if that is not now."""
         if not self.ordering:
             self.log.clear()
             return
@@ -93,7 +97,7 @@ class World:
             if region is None:
                 continue
             self.touched.append((memory, region, access.writes))
-            for found in conflicts(region, stamp, access.writes, lane.known, waw):
+            for found in conflicts(region, stamp, access.writes, known or lane.known, waw):
                 self._race(found, item, memory)
             if access.space is Space.GM and not access.writes:
                 self._check_seen(region, item, lane, str(memory))
