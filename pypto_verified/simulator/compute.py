@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -72,11 +73,25 @@ def lanes(site: Site, dst: Tile, sources: Sequence[Tile], kernel: Kernel, *extra
         stepwise = stepwise or (source is not dst and dst.overlaps(source))
     if stepwise:
         for row in range(rows):
-            _apply(dst.writes(1, cols, row), [source.reads(1, cols, row) for source in sources], kernel, extra)
+            with dividing(sources[-1], row):
+                _apply(dst.writes(1, cols, row), [source.reads(1, cols, row) for source in sources], kernel, extra)
         return
     out, views = dst.writes(rows, cols), [source.reads(rows, cols) for source in sources]
-    if _apply(out, views, kernel, extra) and out.plain is not None and all(v.memory is out.memory for v in views):
+    with dividing(sources[-1]):
+        straight = _apply(out, views, kernel, extra)
+    if straight and out.plain is not None and all(v.memory is out.memory for v in views):
         site.plan = Plan(out, out.plain, views)
+
+
+@contextmanager
+def dividing(divisor: Tile, row: int = 0) -> Iterator[None]:
+    """Name the tile and the address of a zero in `divisor`, whose rows count from `row`."""
+    try:
+        yield
+    except DivisionError as error:
+        element = error.place.element
+        error.place = Place(divisor.name) if element is None else divisor.place(row + element[0], element[1])
+        raise
 
 
 def _apply(out: View, views: list[View], kernel: Kernel, extra: tuple[Array, ...]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from pypto_verified.layouts import BLayout, SLayout
-from pypto_verified.simulator.compute import Kernel, spoiled
+from pypto_verified.simulator.compute import Kernel, dividing, spoiled
 from pypto_verified.simulator.memory import View
 from pypto_verified.simulator.ops_elementwise import BINARY
 from pypto_verified.simulator.registry import Handler, Site, op
@@ -133,7 +133,9 @@ def _row_expand(kernel: Kernel) -> Handler:
             operands.append(vector)
         (a, bad_a), (b, bad_b) = operands
         bad = bad_a if bad_b is None else bad_b if bad_a is None else bad_a | bad_b
-        _store(dst.writes(dst.rows, dst.cols), kernel(a, b), bad)
+        with dividing(src1):
+            values = kernel(a, b)
+        _store(dst.writes(dst.rows, dst.cols), values, bad)
 
     return run
 
@@ -141,7 +143,8 @@ def _row_expand(kernel: Kernel) -> Handler:
 def _col_expand(kernel: Kernel) -> Handler:
     def run(site: Site, dst: Tile, src0: Tile, src1: Tile) -> None:
         full, vector = src0.reads(dst.rows, dst.cols), src1.reads(1, dst.cols)
-        values = kernel(full.get(), vector.get())
+        with dividing(src1):
+            values = kernel(full.get(), vector.get())
         _store(dst.writes(dst.rows, dst.cols), values, spoiled((full, vector)))
 
     return run

@@ -149,7 +149,7 @@ def _scatter_mask(site: Site, dst: Tile, src: Tile) -> None:
     out.mark(bad if bad.any() else None)
 
 
-def _resolved(flat: Array, size: int, policy: str, name: str) -> tuple[Array, Array]:
+def _resolved(flat: Array, size: int, policy: str, idx: Tile | Tensor) -> tuple[Array, Array]:
     """Indices after the out-of-bounds policy, and which of them take part. GlobalBoundsError under 'undefined'."""
     inside = (flat >= 0) & (flat < size)
     if policy == "clamp":
@@ -157,8 +157,9 @@ def _resolved(flat: Array, size: int, policy: str, name: str) -> tuple[Array, Ar
     if policy == "wrap":
         return flat % size, np.ones(flat.shape, np.bool_)
     if policy == "undefined" and not inside.all():
-        wrong = int(flat[~inside].flat[0])
-        raise GlobalBoundsError(f"index {wrong} of {size}", Place(name), "keep indices within the tensor")
+        first = int(np.flatnonzero(~inside)[0])
+        place = idx.place(*divmod(first, idx.cols)) if isinstance(idx, Tile) else Place(idx.name)
+        raise GlobalBoundsError(f"index {int(flat.flat[first])} of {size}", place, "keep indices within the tensor")
     return np.where(inside, flat, 0), inside
 
 
@@ -193,10 +194,10 @@ def mgather(site: Site, dst: Tile, mem: Tensor, idx: Tile | Tensor, scratch: Til
     table, flat = _tensor(mem, site, False), _indices(site, idx)
     policy = site.enum("gatherOob", "undefined")
     if _by_row(site, idx):
-        where, valid = _resolved(flat.reshape(-1)[: dst.rows], table.shape[0], policy, mem.name)
+        where, valid = _resolved(flat.reshape(-1)[: dst.rows], table.shape[0], policy, idx)
         values = np.where(valid[:, None], table[where][:, : dst.cols], np.zeros((), dst.kind))
     else:
-        where, valid = _resolved(flat[: dst.rows, : dst.cols], table.size, policy, mem.name)
+        where, valid = _resolved(flat[: dst.rows, : dst.cols], table.size, policy, idx)
         values = np.where(valid, table.reshape(-1)[where], np.zeros((), dst.kind))
     out = dst.writes(dst.rows, dst.cols)
     out.put(values)
@@ -214,7 +215,7 @@ def mscatter(site: Site, mem: Tensor, src: Tile, idx: Tile | Tensor) -> None:
     policy, by_row = site.enum("scatterOob", "undefined"), _by_row(site, idx)
     atomic = {"none": None, "add": np.add, "max": np.maximum, "min": np.minimum}[site.enum("scatterAtomicOp", "none")]
     chosen = flat.reshape(-1)[: src.rows] if by_row else flat[: src.rows, : src.cols]
-    where, valid = _resolved(chosen, rows if by_row else rows * cols, policy, mem.name)
+    where, valid = _resolved(chosen, rows if by_row else rows * cols, policy, idx)
     target = table[:, : src.cols] if by_row else table.reshape(-1)
     if atomic is None:
         target[where[valid]] = view.get()[valid]

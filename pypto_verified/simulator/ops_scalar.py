@@ -28,7 +28,11 @@ def _cell(tile: Tile, offset: int) -> tuple[int, int]:
     """(row, column) of a flat element offset from the tile's address."""
     count = tile.type.rows * tile.type.cols
     if not 0 <= offset < count:
-        raise LocalBoundsError(f"element {offset} of a tile of {count}", Place(tile.name), "index within the tile")
+        raise LocalBoundsError(
+            f"element {offset} of a tile of {count}",
+            Place(tile.name, divmod(offset, tile.type.cols), tile.addr + offset * tile.kind.itemsize),
+            "index within the tile",
+        )
     return tile.layout.position(offset)
 
 

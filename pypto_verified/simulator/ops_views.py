@@ -100,7 +100,7 @@ def subview(site: Site, source: Tile, offsets: tuple[int, ...], rows: int | None
         raise LocalBoundsError(
             f"rows {row}..{row + valid[0] - 1} x columns {col}..{col + valid[1] - 1} of a tile of "
             f"{parent.rows} x {parent.cols}",
-            Place(name, (row, col)), "keep offset + valid size within the parent tile",
+            Place(name, (row, col), source.place(row, col).address), "keep offset + valid size within the parent tile",
         )
     if row % source.layout.box[0] or col % source.layout.box[1]:
         raise UnmodelledError(f"a view at ({row}, {col}) that cuts through a {source.layout.box} box", Place(name))

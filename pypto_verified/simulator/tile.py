@@ -90,6 +90,10 @@ class Tile:
         """The destination window of an op."""
         return self._window(rows, cols, row, col, layout, within, True)
 
+    def place(self, row: int, col: int) -> Place:
+        """One of the tile's elements."""
+        return Place(self.name, (row, col), self.addr + self.layout.offset(row, col) * self.kind.itemsize)
+
     def rebind(self, memory: LocalMemory, addr: int) -> None:
         """Name the bytes from `addr` of `memory` instead."""
         size = self.bounds[1] - self.bounds[0]
@@ -240,7 +244,7 @@ class Tensor:
                 word = {3: "row", 4: "column"}.get(axis, f"index {axis}")
                 raise GlobalBoundsError(
                     f"{word} {index} of {dim}: the window covers {first}..{first + size - 1}",
-                    Place(self.name, address=start), "narrow the last window to what the tensor still holds",
+                    self._place(axis, index), "narrow the last window to what the tensor still holds",
                 )
         last = start + sum((n - 1) * s for n, s in zip(sizes, self.strides, strict=True)) * item
         size = self.pointer.buffer.data.size
@@ -250,6 +254,12 @@ class Tensor:
                 Place(self.name, address=start), "the view's shape and strides describe more than the argument holds",
             )
         return start
+
+    def _place(self, axis: int, index: int) -> Place:
+        """Element `index` of `axis` of the tensor, at the window's origin in the other axes."""
+        at = tuple(index if i == axis else first for i, first in enumerate(self.origin))
+        element = sum(i * step for i, step in zip(at, self.strides, strict=True))
+        return Place(self.name, (at[3], at[4]), self.pointer.offset + element * self.pointer.kind.itemsize)
 
     def _claim(self, owner: Array, found: Array, block: int, shared: bool) -> None:
         item = self.pointer.kind.itemsize

@@ -110,6 +110,11 @@ class Kernel:
         return f"{', '.join(names)} {attrs} : {', '.join(types)}"
 
     @property
+    def constants(self) -> int:
+        """Lines of constants before the ops."""
+        return len(self._constants)
+
+    @property
     def func(self) -> Func:
         arguments = [f"%{n}: !pto.ptr<{t}>" for n, t in self._tensors.items()]
         arguments += [f"%{n}: {t}" for n, t in self.scalars.items()]
