@@ -38,8 +38,8 @@ class At:
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """Two accesses to one byte that nothing orders, the one that ran first first; `memory` is a space or a tensor,
-    `low`, `high` the first bytes [low, high) that both touch."""
+    """Two accesses to one byte that nothing orders: of one core in program order, of two cores as they ran. `memory` is
+    a space of a core or a tensor, `low`, `high` the first bytes [low, high) that both touch."""
 
     hazard: Hazard
     first: At

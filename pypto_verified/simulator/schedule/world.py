@@ -105,14 +105,17 @@ class World:
         self.log.clear()
 
     def _race(self, found: Conflict, item: Item, memory: object) -> None:
-        earlier = found.earlier.item
-        key = (id(earlier.op), id(item.op), earlier.core.kind, item.core.kind)
+        first, second = found.earlier.item, item
+        writes = (found.earlier_writes, found.writes)
+        if first.core is second.core and first.seq > second.seq:
+            first, second, writes = second, first, writes[::-1]
+        key = (id(first.op), id(second.op), first.core.kind, second.core.kind)
         if key in self._pairs:
             return
         self._pairs.add(key)
-        hazard = Hazard.WAR if not found.earlier_writes else Hazard.WAW if found.writes else Hazard.RAW
+        hazard = Hazard.WAR if not writes[0] else Hazard.WAW if writes[1] else Hazard.RAW
         self.outcome.races.append(Race(
-            hazard, earlier.core.at(earlier), item.core.at(item), self._name(memory), found.low, found.high))
+            hazard, first.core.at(first), second.core.at(second), self._name(memory), found.low, found.high))
 
     def _name(self, memory: object) -> str:
         if not isinstance(memory, tuple):
