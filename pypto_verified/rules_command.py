@@ -27,9 +27,9 @@ def run_rules(options: argparse.Namespace) -> int:
     if found is None:
         print(f"pypto-verify: no rule {options.id}; `pypto-verify rules` lists them", file=sys.stderr)
         return 2
+    from proofs.result import load
     from pypto_verified.report.catalogue import card_as_data, explain
     from pypto_verified.targets.assumptions import assumption
-    from proofs.result import load
 
     full = card(found)
     theorems = [r.id for r in load().results.values() if full.id in r.rests]

@@ -110,8 +110,8 @@ def _join(name: str, part: str) -> str:
 
 
 def text_of(condition: Callable[..., object], keyword: str) -> str:
-    """A condition as it stands in the source, where it is the argument `keyword` of a declaration: the body of a lambda,
-    or what a function returns."""
+    """A condition as it stands in the source, where it is the argument `keyword` of a declaration: the body of a
+    lambda, or what a function returns."""
     code = condition.__code__
     for node in ast.walk(_tree(code.co_filename)):
         if isinstance(node, ast.keyword) and node.arg == keyword and isinstance(node.value, ast.Lambda):

@@ -116,7 +116,8 @@ VIEW_RESHAPE: Rule[ViewSite] = Rule(
 )
 
 VIEW_DENSE: Rule[ViewSite] = Rule(
-    id="VIEW-DENSE", kind=SAFETY, observable=True, requires=("CG-07",), source="PTO-ISA tile storage; pypto#1510",
+    id="VIEW-DENSE", kind=SAFETY, observable=False, requires=("CG-07",), source="PTO-ISA tile storage; pypto#1510",
+    unseen="a run shows the bytes as they lie; which elements were meant, only the author knows",
     claim="what is reshaped lies in one piece",
     sites=view_sites, applies=lambda s: s.view.how == "reshape",
     goal=lambda s: s.parent.rect.rows == 1 or s.parent.rect.pitch == s.parent.rect.row_bytes,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tests.verifiers.kernels import alloc, fill, kernel, load, store, tile, unary, view, window
+from tests.verifiers.kernels import alloc, fill, given, kernel, load, out, store, tile, unary, view, window
 
 MAT = tile(32, 64, "f16", "mat", "col_major", "row_major")
 VEC = tile()
@@ -30,13 +30,13 @@ def _tail(size: str) -> str:
     """A loop over a tensor of M rows in steps of 32; `size` is the rows of each window: %c32, or %n = min(32, M -
     i)."""
     return kernel("\n".join((
-        view("a", "p", "M"),
+        view("a", "p", "M"), view("o", "q", "M"),
         "scf.for %i = %c0 to %M step %c32 {",
         "%left = arith.subi %M, %i : index",
         "%n = arith.minsi %left, %c32 : index",
         alloc("t", VEC, rows=size),
-        window("w", "a", "%i, %c0", f"%{size}, %c64"),
-        load("w", "t", VEC),
+        window("w", "a", "%i, %c0", f"%{size}, %c64"), load("w", "t", VEC),
+        window("v", "o", "%i, %c0", f"%{size}, %c64"), store("t", "v", VEC),
         "}")), "%M: index")
 
 
@@ -47,8 +47,7 @@ def _offset(lower: str) -> str:
         f"scf.for %i = %{lower} to %c64 step %c1 {{",
         "%o = arith.subi %i, %c1 : index",
         alloc("t", VEC),
-        window("w", "a", "%o, %c0", "%c32, %c64"),
-        load("w", "t", VEC),
+        window("w", "a", "%o, %c0", "%c32, %c64"), load("w", "t", VEC), out("t", VEC),
         "}")))
 
 
@@ -60,7 +59,7 @@ def _size(low: str) -> str:
         f"%n = arith.maxsi %less, %{low} : index",
         alloc("t", VEC),
         window("w", "a", "%c0, %c0", "%n, %c64"),
-        load("w", "t", VEC))), "%M: index")
+        load("w", "t", VEC), out("t", VEC))), "%M: index")
 
 
 def _subview(row: str = "c16", col: str = "c0", source: str = VEC, result: str = SMALL, sizes: str = "16, 64") -> str:
@@ -84,18 +83,18 @@ def _boxed_subview(col: str) -> str:
 
 
 def _reshape(rows: int) -> str:
+    flat = tile(rows, 32, valid=(str(rows), "32"))
     return kernel("\n".join((
-        alloc("t", VEC), fill("t", VEC),
-        f"%v = pto.treshape %t : {VEC} -> {tile(rows, 32, valid=(str(rows), '32'))}")))
+        alloc("t", VEC), fill("t", VEC), f"%v = pto.treshape %t : {VEC} -> {flat}", out("v", flat, f"c{rows}", "c32"))))
 
 
 def _reshape_of_view(cols: int) -> str:
     part = tile(16, cols, valid=("16", str(cols)))
     whole = tile(8, 2 * cols, valid=("8", str(2 * cols)))
     return kernel("\n".join((
-        alloc("t", VEC), fill("t", VEC),
+        alloc("t", VEC), given("t", VEC),
         f"%v = pto.subview %t[%c0, %c0] sizes [16, {cols}] : {VEC} -> {part}",
-        f"%r = pto.treshape %v : {part} -> {whole}")))
+        f"%r = pto.treshape %v : {part} -> {whole}", out("r", whole, "c8", f"c{2 * cols}"))))
 
 
 def _slot(divisor: str) -> str:
@@ -105,7 +104,7 @@ def _slot(divisor: str) -> str:
         "scf.for %i = %c0 to %c8 step %c1 {",
         f"%s = arith.remsi %i, %{divisor} : index",
         f"%t = pto.multi_tile_get %m[%s] : {region} -> {VEC}",
-        fill("t", VEC),
+        fill("t", VEC), out("t", VEC),
         "}")))
 
 
@@ -120,7 +119,7 @@ def _sum(second: int) -> str:
         alloc("x", VEC, 0), window("w", "a", "%c0, %c0", "%c32, %c64", "32x64"), load("w", "x", VEC, "32x64"),
         alloc("y", VEC, second), window("v", "a", "%c32, %c0", "%c32, %c64", "32x64"), load("v", "y", VEC, "32x64"),
         alloc("z", VEC, 65536),
-        f"pto.tadd ins(%x, %y : {VEC}, {VEC}) outs(%z : {VEC})")))
+        f"pto.tadd ins(%x, %y : {VEC}, {VEC}) outs(%z : {VEC})", out("z", VEC))))
 
 
 def _ring(address: int) -> str:
@@ -133,7 +132,8 @@ def _ring(address: int) -> str:
 def _in_place(destination: int) -> str:
     """A reciprocal, which is not safe in place."""
     return kernel("\n".join((
-        alloc("x", VEC, 0), fill("x", VEC), alloc("y", VEC, destination), unary("trecip", "x", "y", VEC))))
+        alloc("x", VEC, 0), given("x", VEC), alloc("y", VEC, destination), unary("trecip", "x", "y", VEC),
+        out("y", VEC))))
 
 
 def _stored(source: str) -> str:
@@ -158,13 +158,13 @@ def _negated(rows: str) -> str:
     """x has 16 valid rows; its negation is declared with `rows`."""
     return kernel("\n".join((
         alloc("x", VEC, 0, rows="c16"), fill("x", VEC),
-        alloc("y", VEC, 8192, rows=rows), unary("tneg", "x", "y", VEC))))
+        alloc("y", VEC, 8192, rows=rows), unary("tneg", "x", "y", VEC), out("y", VEC, rows))))
 
 
 def _loaded(rows: str) -> str:
     return kernel("\n".join((
         view("a", "p", "c64"), alloc("t", VEC, 0, rows=rows), window("w", "a", "%c0, %c0", "%c32, %c64", "32x64"),
-        load("w", "t", VEC, "32x64"))))
+        load("w", "t", VEC, "32x64"), out("t", VEC, rows))))
 
 
 def _product(inner: str = "c64", right: str = "", acc_type: str = "f32", layout: str = "row_major") -> str:
@@ -179,26 +179,28 @@ def _product(inner: str = "c64", right: str = "", acc_type: str = "f32", layout:
 
 def _exp(dst: str) -> str:
     return kernel("\n".join((
-        alloc("x", VEC, 0), fill("x", VEC), alloc("y", dst, 8192), unary("texp", "x", "y", VEC, dst))))
+        alloc("x", VEC, 0), fill("x", VEC), alloc("y", dst, 8192), unary("texp", "x", "y", VEC, dst), out("y", dst))))
 
 
 def _relayout(address: int) -> str:
     boxed = tile(32, 64, blayout="col_major", slayout="row_major")
     return kernel("\n".join((
-        alloc("x", VEC, 0), fill("x", VEC), alloc("y", boxed, address), unary("tmov", "x", "y", VEC, boxed))))
+        alloc("x", VEC, 0), given("x", VEC), alloc("y", boxed, address), unary("tmov", "x", "y", VEC, boxed),
+        alloc("z", VEC, 65536), unary("tmov", "y", "z", boxed, VEC), out("z", VEC))))
 
 
 def _typed_load(dtype: str) -> str:
     type_ = tile(dtype=dtype)
     return kernel("\n".join((
         view("a", "p", "c64"), alloc("t", type_), window("w", "a", "%c0, %c0", "%c32, %c64", "32x64"),
-        load("w", "t", type_, "32x64"))))
+        load("w", "t", type_, "32x64"), alloc("u", type_, 8192), unary("tneg", "t", "u", type_), out("u", type_))))
 
 
 def _typed_move(dtype: str) -> str:
     source, dst = tile(dtype="f16"), tile(dtype=dtype)
     return kernel("\n".join((
-        alloc("x", source, 0), fill("x", source), alloc("y", dst, 8192), unary("tmov", "x", "y", source, dst))))
+        alloc("x", source, 0), given("x", source, "h", "f16"), alloc("y", dst, 8192), unary("tmov", "x", "y", source, dst),
+        out("y", dst, pointer="h", dtype="f16"))), "%h: !pto.ptr<f16>")
 
 
 PAIRS: dict[str, Pair] = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.verifiers.examples import Pair
-from tests.verifiers.kernels import alloc, fill, kernel, tile
+from tests.verifiers.kernels import alloc, fill, kernel, out, tile
 
 VEC = tile()
 COLUMN = tile(32, 8)
@@ -59,7 +59,8 @@ def _reducing(last: str) -> str:
         alloc("x", VEC), fill("x", VEC), alloc("t", VEC, 8192), alloc("s", COLUMN, 16384, cols="c1"),
         loop("c4",
              branch(f"slt, %i, %{last}", f"pto.trowsum ins(%x, %t : {VEC}, {VEC}) outs(%s : {COLUMN})"),
-             branch("sge, %i, %c1", flag("wait", 0, "V S")), branch("slt, %i, %c3", flag("set", 0, "V S"))))
+             branch("sge, %i, %c1", flag("wait", 0, "V S")), branch("slt, %i, %c3", flag("set", 0, "V S"))),
+        out("x", VEC))
 
 
 def _cross(id: int) -> str:

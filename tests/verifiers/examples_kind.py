@@ -4,7 +4,7 @@ another size than the cube's."""
 from __future__ import annotations
 
 from tests.verifiers.examples import Pair
-from tests.verifiers.kernels import alloc, fill, kernel, load, tile, unary, view, window
+from tests.verifiers.kernels import alloc, fill, kernel, load, out, tile, unary, view, window
 
 VEC = tile()
 
@@ -12,14 +12,15 @@ VEC = tile()
 def computed(kind: str) -> str:
     """A tile in vec, filled and negated."""
     return kernel("\n".join((
-        alloc("x", VEC), fill("x", VEC), alloc("y", VEC, 8192), unary("tneg", "x", "y", VEC))), kind=kind)
+        alloc("x", VEC), fill("x", VEC), alloc("y", VEC, 8192), unary("tneg", "x", "y", VEC),
+        out("y", VEC))), kind=kind)
 
 
 def loaded(kind: str) -> str:
     """A tile in vec, loaded."""
     return kernel("\n".join((
-        view("a", "p", "c32"), alloc("t", VEC), window("w", "a", "%c0, %c0", "%c32, %c64"), load("w", "t", VEC))),
-        kind=kind)
+        view("a", "p", "c32"), alloc("t", VEC), window("w", "a", "%c0, %c0", "%c32, %c64"), load("w", "t", VEC),
+        out("t", VEC))), kind=kind)
 
 
 def product(acc: int = 1024, left: int = 512, right: int = 512, mat: int = 512) -> str:

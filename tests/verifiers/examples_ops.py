@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.verifiers.examples import Pair
-from tests.verifiers.kernels import alloc, fill, kernel, load, store, tile, unary, view, window
+from tests.verifiers.kernels import alloc, fill, given, kernel, load, out, store, tile, unary, view, window
 
 VEC = tile()
 COLUMN = tile(32, 1, blayout="col_major")
@@ -29,7 +29,8 @@ def _blocks(rows: str) -> str:
 
 def _copy(rows: str) -> str:
     """A move within vec from a tile with `rows` valid rows into one with 32."""
-    return _lines(alloc("s", VEC, rows=rows), fill("s", VEC), alloc("d", VEC, 8192), unary("tmov", "s", "d", VEC))
+    return _lines(alloc("s", VEC, rows=rows), fill("s", VEC), alloc("d", VEC, 8192), unary("tmov", "s", "d", VEC),
+                  out("d", VEC))
 
 
 def _large(k: int) -> str:
@@ -47,21 +48,23 @@ def _row_sum(rows: str, cols: str = "c64") -> str:
     """Sums of the rows of a tile with 32 x `cols` valid elements into a column with `rows`."""
     return _lines(
         alloc("s", VEC, cols=cols), fill("s", VEC), alloc("tmp", VEC, 8192), alloc("d", COLUMN, 65536, rows, "c1"),
-        f"pto.trowsum ins(%s, %tmp : {VEC}, {VEC}) outs(%d : {COLUMN})")
+        f"pto.trowsum ins(%s, %tmp : {VEC}, {VEC}) outs(%d : {COLUMN})", out("d", COLUMN, rows, "c1"))
 
 
 def _expand(rows: str) -> str:
     """Each row of a full tile times one value of a column with `rows` valid rows."""
     return _lines(
-        alloc("s", VEC), fill("s", VEC), alloc("v", COLUMN, 8192, rows, "c1"), alloc("d", VEC, 65536),
-        f"pto.trowexpandmul ins(%s, %v : {VEC}, {COLUMN}) outs(%d : {VEC})")
+        alloc("s", VEC), fill("s", VEC), alloc("tmp", VEC, 8192), alloc("v", COLUMN, 16384, "c32", "c1"),
+        f"pto.trowsum ins(%s, %tmp : {VEC}, {VEC}) outs(%v : {COLUMN})",
+        f"pto.set_validshape %v, %{rows}, %c1 : {COLUMN}", alloc("d", VEC, 65536),
+        f"pto.trowexpandmul ins(%s, %v : {VEC}, {COLUMN}) outs(%d : {VEC})", out("d", VEC))
 
 
 def _pad(rows: str) -> str:
     padded = tile(pad=1)
     return _lines(
-        alloc("s", VEC, rows="c17"), fill("s", VEC), alloc("d", padded, 8192, rows), unary("tfillpad", "s", "d", VEC,
-                                                                                           padded))
+        alloc("s", VEC, rows="c17"), fill("s", VEC), alloc("d", padded, 8192, rows),
+        unary("tfillpad", "s", "d", VEC, padded), out("d", padded, rows))
 
 
 def _extract(cols: str) -> str:
@@ -87,34 +90,45 @@ def _part(rows: str) -> str:
     return _lines(
         alloc("a", VEC, rows="c16"), fill("a", VEC), alloc("b", VEC, 8192, rows="c16"), fill("b", VEC),
         alloc("d", VEC, 65536, rows),
-        f"pto.tpartadd ins(%a, %b : {VEC}, {VEC}) outs(%d : {VEC})")
+        f"pto.tpartadd ins(%a, %b : {VEC}, {VEC}) outs(%d : {VEC})", out("d", VEC, rows))
 
 
 def _reshaped(rows: str) -> str:
     """A tile with `rows` valid rows relabelled as 64 full rows."""
     flat = tile(64, 32, valid=("64", "32"))
-    return _lines(alloc("t", VEC, rows=rows), fill("t", VEC), f"%v = pto.treshape %t : {VEC} -> {flat}")
+    return _lines(
+        alloc("t", VEC, rows=rows), fill("t", VEC), f"%v = pto.treshape %t : {VEC} -> {flat}",
+        out("v", flat, "c64", "c32"))
 
 
 def _remainder(source: str, result: str) -> str:
-    """The remainder of two tiles; the assembler has no row about its element types."""
+    """The remainder of two tiles."""
     s, d = tile(dtype=source), tile(dtype=result)
     return _lines(
-        alloc("a", s), alloc("b", s, 8192), alloc("d", d, 65536),
-        f"pto.tfmod ins(%a, %b : {s}, {s}) outs(%d : {d})")
+        alloc("a", s), fill("a", s), alloc("b", s, 8192), fill("b", s), alloc("d", d, 65536),
+        f"pto.tfmod ins(%a, %b : {s}, {s}) outs(%d : {d})", out("d", d))
+
+
+def _each_column(dtype: str) -> str:
+    """A row added to each row of a tile, into a tile of another type or the same."""
+    d = tile(dtype=dtype)
+    return _lines(
+        alloc("a", VEC), fill("a", VEC), alloc("b", ROW, 8192, "c1"), fill("b", ROW), alloc("d", d, 65536),
+        f"pto.tcolexpandadd ins(%a, %b : {VEC}, {ROW}) outs(%d : {d})", out("d", d))
 
 
 def _cast(dtype: str) -> str:
     other = tile(dtype=dtype)
     return _lines(
-        alloc("s", VEC), alloc("d", other, 8192),
+        alloc("s", VEC), fill("s", VEC), alloc("d", other, 8192),
         f"pto.tcvt ins(%s {{rmode = #pto<round_mode RINT>}} : {VEC}) outs(%d : {other})")
 
 
 def _loaded(blayout: str) -> str:
     one = tile(blayout=blayout)
     return _lines(
-        view("a", "p", "c32"), alloc("t", one), window("w", "a", "%c0, %c0", "%c32, %c64"), load("w", "t", one))
+        view("a", "p", "c32"), alloc("t", one), window("w", "a", "%c0, %c0", "%c32, %c64"), load("w", "t", one),
+        out("t", one))
 
 
 def _heads(shape: str, sizes: str) -> str:
@@ -132,7 +146,8 @@ def _heads(shape: str, sizes: str) -> str:
 def _stored(blayout: str) -> str:
     one = tile(blayout=blayout)
     return _lines(
-        view("a", "p", "c32"), alloc("t", one), window("w", "a", "%c0, %c0", "%c32, %c64"), store("t", "w", one))
+        view("a", "p", "c32"), alloc("t", one), fill("t", one), window("w", "a", "%c0, %c0", "%c32, %c64"),
+        store("t", "w", one))
 
 
 def _strided(far: str, near: str) -> str:
@@ -140,20 +155,21 @@ def _strided(far: str, near: str) -> str:
     return _lines(
         "%c63 = arith.constant 63 : index",
         view("a", "p", "c32").replace("strides = [%c64, %c1]", f"strides = [%{far}, %{near}]"), alloc("t", VEC),
-        window("w", "a", "%c0, %c0", "%c32, %c64"), load("w", "t", VEC))
+        window("w", "a", "%c0, %c0", "%c32, %c64"), load("w", "t", VEC), out("t", VEC))
 
 
 def _largest(slayout: str) -> str:
     """The larger of two tiles of one layout, element by element."""
     one = tile(slayout=slayout)
     return _lines(
-        alloc("a", one), alloc("b", one, 8192), alloc("d", one, 65536),
-        f"pto.tpartmax ins(%a, %b : {one}, {one}) outs(%d : {one})")
+        alloc("a", one), fill("a", one), alloc("b", one, 8192), fill("b", one), alloc("d", one, 65536),
+        f"pto.tpartmax ins(%a, %b : {one}, {one}) outs(%d : {one})", out("d", one))
 
 
 def _relaid(blayout: str) -> str:
     other = tile(blayout=blayout)
-    return _lines(alloc("s", VEC), alloc("d", other, 8192), unary("tmov", "s", "d", VEC, other))
+    return _lines(
+        alloc("s", VEC), given("s", VEC), alloc("d", other, 8192), unary("tmov", "s", "d", VEC, other), out("d", other))
 
 
 def _filled_in_loop(trips: str) -> str:
@@ -169,7 +185,7 @@ def _widened(rows: str) -> str:
     return _lines(
         alloc("y", VEC), fill("y", VEC), alloc("x", VEC, rows="c16"), fill("x", VEC),
         f"pto.set_validshape %x, %{rows}, %c64 : {VEC}",
-        alloc("d", VEC, 8192, rows), unary("texp", "x", "d", VEC))
+        alloc("d", VEC, 8192, rows), unary("texp", "x", "d", VEC), out("d", VEC, rows))
 
 
 def _kept(destination: str) -> str:
@@ -222,7 +238,7 @@ PAIRS: dict[str, Pair] = {
     "VIEW-EXTRACT": Pair(_cut("c512"), _cut("c16")),
     "VALID-PART": Pair(_part("c16"), _part("c32")),
     "VALID-RESHAPE": Pair(_reshaped("c32"), _reshaped("c16")),
-    "DTYPE-SAME": Pair(_remainder("f32", "f32"), _remainder("f32", "i32")),
+    "DTYPE-SAME": Pair(_each_column("f32"), _each_column("i32")),
     "DTYPE-DEVICE": Pair(_remainder("f32", "f32"), _remainder("f16", "f16")),
     "DTYPE-CAST": Pair(_cast("f16"), _cast("ui16")),
     "DTYPE-COMPARE": Pair(_compared("ne"), _compared("lt")),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.verifiers.examples import Pair
-from tests.verifiers.kernels import alloc, fill, kernel, tile, view
+from tests.verifiers.kernels import alloc, fill, kernel, out, tile, view
 
 VEC = tile()
 
@@ -14,14 +14,14 @@ def set_element(count: str) -> str:
         "%c33 = arith.constant 33 : index", alloc("t", VEC), fill("t", VEC),
         f"scf.for %i = %c0 to %{count} step %c1 {{",
         "%at = arith.muli %i, %c64 : index",
-        f"pto.tsetval ins(%at, %one : index, f32) outs(%t : {VEC})", "}")))
+        f"pto.tsetval ins(%at, %one : index, f32) outs(%t : {VEC})", "}", out("t", VEC))))
 
 
 def get_element(row: str, type_: str = VEC, rows: str = "c16") -> str:
     """One element of a tile with `rows` valid rows, 64 times `row` elements from its start."""
     return kernel("\n".join((
         alloc("t", type_, rows=rows), fill("t", type_), f"%at = arith.muli %{row}, %c64 : index",
-        f"%v = pto.tgetval ins(%t, %at : {type_}, index) outs : f32")))
+        f"%v = pto.tgetval ins(%t, %at : {type_}, index) outs : f32", out("t", type_, rows))))
 
 
 def load_element(last: str) -> str:

@@ -63,6 +63,24 @@ def store(src: str, dst: str, type_: str, shape: str = "?x?") -> str:
     return f"pto.tstore ins(%{src} : {type_}) outs(%{dst} : !pto.partition_tensor_view<{shape}xf32>)"
 
 
+def out(
+    tile: str, type_: str, rows: str = "c32", cols: str = "c64", pointer: str = "q", dtype: str = "f32"
+) -> str:
+    """The first `rows` x `cols` elements of a tile to the start of a tensor of its own."""
+    text = "\n".join((
+        view("out", pointer, rows, cols), window("whole", "out", "%c0, %c0", f"%{rows}, %{cols}"),
+        store(tile, "whole", type_)))
+    return text.replace("?xf32>", f"?x{dtype}>")
+
+
+def given(tile: str, type_: str, pointer: str = "p", dtype: str = "f32") -> str:
+    """A tile of 32 x 64 with what a tensor of its own holds."""
+    text = "\n".join((
+        view(f"{tile}_in", pointer, "c32"), window(f"{tile}_all", f"{tile}_in", "%c0, %c0", "%c32, %c64"),
+        load(f"{tile}_all", tile, type_)))
+    return text.replace("?xf32>", f"?x{dtype}>")
+
+
 def fill(dst: str, type_: str) -> str:
     """A tile op without sources."""
     return f"pto.texpands ins(%one : f32) outs(%{dst} : {type_})"
