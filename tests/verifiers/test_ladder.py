@@ -65,6 +65,16 @@ def test_a_callers_value_is_not_chosen_against_the_goal() -> None:
     assert decide(TRUE, N <= 8, free="N")[0] is Verdict.UNKNOWN
 
 
+def test_a_callers_value_that_saves_the_goal_is_found_without_quantifiers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Guesses that are checked at all places go before the question for all values at once, which is dear."""
+    ladder = Ladder()
+    monkeypatch.setattr(ladder.oracle, "exists_forall", None)
+    i, p = symbol("i", 0), symbol("p", 0)
+    found = ladder.decide(Query(i < 4, i + p <= 9, frozenset({"p"})))
+    assert found.verdict is Verdict.UNKNOWN
+    assert found.needs_condition
+
+
 def test_a_goal_that_no_value_of_the_caller_saves_is_refuted() -> None:
     """N rows from 600 on, of 512: every positive N fails."""
     assert decide(N >= 1, N + 600 <= 512, free="N")[0] is Verdict.REFUTED

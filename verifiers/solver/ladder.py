@@ -13,6 +13,8 @@ from verifiers.solver.enumeration import domain_of, first_point
 from verifiers.solver.oracle import Oracle
 from verifiers.solver.points import plain_model
 
+_GUESSES = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -88,11 +90,34 @@ class Ladder:
         fixed = {n: v for n, v in failing.model.items() if n in query.dims}
         at = substitute_cond(relevant, fixed)
         goal = substitute_cond(query.goal, fixed)
+        guessed = self._avoided(at, goal, free)
+        if guessed:
+            return Decision(Verdict.UNKNOWN, guessed, failing.model, failing.bools, needs_condition=True)
         safe = self.oracle.exists_forall(at, goal, sorted(free))
         if safe.status == "unsat":
             return replace(failing, decider=safe.decider)
         why = "" if safe.status == "sat" else "whether a caller can avoid it is beyond the solver's budget"
         return Decision(Verdict.UNKNOWN, safe.decider, failing.model, failing.bools, needs_condition=True, why=why)
+
+    def _avoided(self, at: Cond, goal: Cond, free: frozenset[str]) -> str:
+        """The rung that shows some reachable values of the free symbols to keep the goal everywhere; '' if none of a
+        few guesses does. A guess is a place where the goal holds; one that fails elsewhere teaches the next."""
+        if any(True for _ in booleans_of(at & goal)):
+            return ""
+        wanted = at & goal
+        for _ in range(_GUESSES):
+            guess = self._model(wanted)
+            if guess.verdict is not Verdict.REFUTED:
+                return ""
+            fixed = {n: guess.model.get(n, 0) for n in free}
+            spoiled = self._model(substitute_cond(at, fixed) & ~substitute_cond(goal, fixed))
+            if spoiled.verdict is Verdict.VACUOUS:
+                return spoiled.decider
+            if spoiled.verdict is not Verdict.REFUTED:
+                return ""
+            others = {n: v for n, v in spoiled.model.items() if n not in free}
+            wanted = wanted & substitute_cond(implies(at, goal), others)
+        return ""
 
     def satisfiable(self, c: Cond) -> Decision:
         """PROVED with a model, VACUOUS, or UNKNOWN."""
