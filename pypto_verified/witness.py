@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -70,9 +71,10 @@ def _in_order(
     """The same for a rule about the order of ops, which a run of the function and its partners shows."""
     from pypto_verified.simulator.schedule.confirm import confirm_order
 
+    earlier = re.search(r" line (\d+)( #\d+)?$", finding.site)
     return confirm_order(
-        module, func.name, finding.rule, _values(finding, names), target, seed, line=finding.text_line, strict=strict,
-        max_steps=MAX_STEPS)
+        module, func.name, finding.rule, _values(finding, names), target, seed, line=finding.text_line,
+        first=int(earlier.group(1)) if earlier else 0, strict=strict, max_steps=MAX_STEPS)
 
 
 def _can_be_shown(rule: str) -> bool:

@@ -72,7 +72,8 @@ def _why(pair: Pair, run: Run | None, blind: str) -> str:
     if run is None:
         return blind or "no run with small numbers shows that the two are not ordered"
     if run.asked:
-        return f"it depends on {', '.join(sorted(run.asked))}, which the caller chooses"
+        shown = ", ".join(f"{n} = {run.given[n]}" if n in run.given else n for n in sorted(run.asked))
+        return f"it fails for some values that no rule may choose: {shown}"
     return ""
 
 

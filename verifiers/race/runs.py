@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
+from itertools import product
 
 from pypto_verified.index import Cond, Expr, const
 from pypto_verified.index.cond import FALSE
@@ -12,9 +13,10 @@ from verifiers.race.items import Item
 from verifiers.race.order import Order
 from verifiers.race.places import Box, OnChip, Place, apart
 from verifiers.race.rings import ring_slot
-from verifiers.race.values import Values, choices
+from verifiers.race.values import Values, choices, deciding
 from verifiers.race.walker import Core, Pair, PairKey, Walker
 from verifiers.recurrence import counted
+from verifiers.solver.cone import names_of
 
 MOST_STEPS = 40_000
 """Steps of all runs that look for a failure of one function."""
@@ -40,10 +42,11 @@ class _Enough(Exception):
 class Run(Walker):
     """One run under `given`. `found`: a witness for each pair that nothing orders."""
 
-    def __init__(self, core: Core, given: dict[str, int], wanted: set[PairKey], budget: int) -> None:
+    def __init__(self, core: Core, given: dict[str, int], truth: bool, wanted: set[PairKey], budget: int) -> None:
         super().__init__(core)
-        self.values = Values(self.program, given)
+        self.values = Values(self.program, given, truth)
         self.given = given
+        self.moving = deciding(self.program)
         self.wanted = wanted
         self.budget = budget
         self.found: dict[PairKey, Witness] = {}
@@ -69,6 +72,7 @@ class Run(Walker):
             for item in node.items:
                 self._run(item)
         elif isinstance(node, Branch):
+            self.values.decide(node.cond)
             self._run(node.then if self.values.holds(node.cond) else node.orelse)
         else:
             self._loop(node)
@@ -78,30 +82,34 @@ class Run(Walker):
         if own is None or loop.inside is FALSE:
             return
         base = self.values.of(own.base)
-        outer = self.values.get(own.name)
+        count = self._trips(loop)
         k = 0
-        while True:
+        while count is None or k < count:
             self.values[own.name] = base + k
-            if not self.values.holds(self._goes_on(loop)):
+            if count is None and not self.values.holds(loop.inside):
                 break
             self._run(loop.body)
             k += 1
             self._spend()
-        if outer is None:
-            del self.values[own.name]
-        else:
-            self.values[own.name] = outer
+        self.values.pop(own.name, None)
 
-    def _goes_on(self, loop: Loop) -> Cond:
-        if loop.var is not None and loop.upper is not None:
-            return loop.var < loop.upper
-        return loop.inside
+    def _trips(self, loop: Loop) -> int | None:
+        """How often a counted loop runs; None for a while loop. Its own counter is not asked: its range is known."""
+        if loop.lower is None or loop.upper is None or loop.step is None:
+            self.values.decide(loop.inside)
+            return None
+        self.values.decide(loop.lower, loop.upper, loop.step)
+        lower, upper, step = (self.values.of(e) for e in (loop.lower, loop.upper, loop.step))
+        return max(0, -((lower - upper) // step)) if step > 0 else 0
 
     def _step(self, step: Step) -> None:
         sync = self.syncs.get(step.index)
         if sync is not None:
             self._spend()
-            id = None if sync.id is None else self.values.of(sync.id)
+            id = None
+            if sync.id is not None:
+                self.values.decide(sync.id)
+                id = self.values.of(sync.id)
             self.apply(sync, id, self._order)
         if step.index in self.accesses:
             self._spend()
@@ -137,9 +145,11 @@ class Run(Walker):
             return
         if pair.key in self.wanted and (pair.key not in self.found or pair.fails):
             place = earlier.place if isinstance(earlier.place, Box) else later.place
+            shared = names_of(apart(pair.first.place, pair.second.place))
+            shown = {n: v for n, v in self.given.items() if n in self.moving or n in shared}
             self.found[pair.key] = Witness(
-                self.given, self._when.get(earlier.bit, {}), self._counters(later.access.step), str(place),
-                frozenset(self.values.asked))
+                shown, self._when.get(earlier.bit, {}), self._counters(later.access.step), str(place),
+                frozenset(self.values.asked | shared & self.values.watched))
             if pair.fails:
                 self.wanted.discard(pair.key)
                 if not self.wanted:
@@ -161,12 +171,14 @@ def search(core: Core, wanted: Iterable[PairKey], background: Cond) -> dict[Pair
     """For each pair, a run in which nothing orders it, if one is found among small numbers."""
     left = set(wanted)
     found: dict[PairKey, Witness] = {}
-    loops = list(dict.fromkeys(loop for step in core.program.steps for loop in step.loops))
-    budget = MOST_STEPS
-    for given in choices(core.program, background, loops):
+    budget, opaque = MOST_STEPS, False
+    for given, truth in product(choices(core.program, background), (False, True)):
         if not left or budget <= 0:
             break
-        run = Run(core, given, set(left), budget)
+        if truth and not opaque:
+            continue
+        run = Run(core, given, truth, set(left), budget)
+        opaque = opaque or any("?" in name for name in run.values.asked)
         budget = min(run.budget, budget - 1)
         for key, witness in run.found.items():
             known = found.get(key)

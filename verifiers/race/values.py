@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import product
 
 from pypto_verified.index import Cond, Expr, evaluate, holds, symbols_of
@@ -18,13 +19,16 @@ _SMALL = (1, 2, 3, 0, 4, 5)
 
 
 class Values(dict[str, int]):
-    """Values by name. Those that a hypothesis defines are computed where they are asked for; one that is not chosen
-    reads as its least value that is not 0, and is noted in `asked`."""
+    """Values by name. Those that a hypothesis defines are computed where they are asked for; one that is not given
+    reads as its least value that is not 0. `asked`: those that decided something though nobody may choose them.
+    `truth`: of opaque Booleans."""
 
-    def __init__(self, program: AccessProgram, given: Mapping[str, int]) -> None:
+    def __init__(self, program: AccessProgram, given: Mapping[str, int], truth: bool = False) -> None:
         super().__init__(given)
         self.asked: set[str] = set()
-        self.truths = Truths(self.asked)
+        self.truths = Truths(self.asked, truth)
+        self.watched = unconstrained(program)
+        self._named: dict[int, frozenset[str]] = {}
         self._kinds = program.symbols.kinds
         self._facts = [(c, names_of(c)) for c in conjuncts(program.symbols.facts)]
         self._least = {n: a.lo for n, a in symbols_of(program.symbols.facts).items()}
@@ -34,12 +38,19 @@ class Values(dict[str, int]):
             found = self._defined(name)
             if found is not None:
                 return found
-        self.asked.add(name)
         return max(1, self._least.get(name) or 1)
 
     def of(self, e: Expr) -> int:
         """The number an expression is. Raises ZeroDivisionError where it has none."""
         return e.constant if not e.terms else evaluate(e, self)
+
+    def decide(self, *terms: Expr | Cond) -> None:
+        """Note what these depend on: the run goes on by them."""
+        for term in terms:
+            found = self._named.get(id(term))
+            if found is None:
+                found = self._named[id(term)] = self.watched.intersection(symbols_of(term))
+            self.asked |= found
 
     def holds(self, c: Cond) -> bool:
         return holds(c, self, self.truths)
@@ -74,24 +85,25 @@ def _alone(e: Expr, name: str) -> Expr:
 
 
 class Truths(dict[str, bool]):
-    """Opaque Booleans: false unless given, and noted."""
+    """Opaque Booleans: all of one truth, and noted."""
 
-    def __init__(self, asked: set[str]) -> None:
+    def __init__(self, asked: set[str], truth: bool) -> None:
         super().__init__()
         self._asked = asked
+        self._truth = truth
 
     def __missing__(self, name: str) -> bool:
         self._asked.add(name)
-        return False
+        return self._truth
 
 
-def choices(program: AccessProgram, background: Cond, loops: list[Loop]) -> Iterator[dict[str, int]]:
-    """Values for extents, block indices and parameters that count iterations, small ones first, under which the
-    assumptions hold."""
+def choices(program: AccessProgram, background: Cond) -> Iterator[dict[str, int]]:
+    """Values for extents, block indices and parameters, small ones first, under which the assumptions hold."""
     kinds = program.symbols.kinds
-    names = [n for n, k in kinds.items() if k in _CHOSEN or n in trip_names(program)]
-    used = {n for c in _bounds(loops) for n in symbols_of(c)} | _spoken(program)
+    names = [n for n, k in kinds.items() if k in _CHOSEN or n in trip_names(program) or k is SymbolKind.PARAM]
+    used = deciding(program)
     moving = [n for n in names if n in used][:6]
+    loops = _loops(program)
     steps = sorted({s for loop in loops for s in _strides(loop)})
     scale = max(steps, default=1)
     small = list(dict.fromkeys(k * s + d for s in (1, *steps) for k in _SMALL for d in (0, 1) if not d or s > 1))
@@ -125,9 +137,16 @@ def _mixed(count: int, small: list[int]) -> Iterator[tuple[int, ...]]:
             yield values
 
 
-def _bounds(loops: list[Loop]) -> Iterator[Expr]:
-    for loop in loops:
-        yield from (b for b in (loop.lower, loop.upper, loop.step) if b is not None)
+@lru_cache(maxsize=1)
+def deciding(program: AccessProgram) -> frozenset[str]:
+    """Names in the bounds of loops and in the conditions of branches: what a run goes by."""
+    bounds = (b for loop in _loops(program) for b in (loop.lower, loop.upper, loop.step) if b is not None)
+    named = {n for b in bounds for n in symbols_of(b)}
+    return frozenset(named.union(*(symbols_of(step.path) for step in program.steps)))
+
+
+def _loops(program: AccessProgram) -> list[Loop]:
+    return list(dict.fromkeys(loop for step in program.steps for loop in step.loops))
 
 
 def _strides(loop: Loop) -> Iterator[int]:
@@ -140,11 +159,6 @@ def _strides(loop: Loop) -> Iterator[int]:
                 divisor = atom.args[1].value if atom.kind in ("floordiv", "mod") else None
                 if divisor is not None and divisor > 1:
                     yield divisor
-
-
-def _spoken(program: AccessProgram) -> set[str]:
-    """Names in the conditions of branches."""
-    return {n for step in program.steps for n in symbols_of(step.path)}
 
 
 def unconstrained(program: AccessProgram) -> frozenset[str]:

@@ -1,0 +1,127 @@
+"""RACE against plain execution: random kernels with flags, loops over slots and branches, run by the simulator's vector
+clocks for each trip count up to four."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+
+from pypto_verified.pto.reader import read as parse
+from pypto_verified.report.model import Verdict
+from pypto_verified.simulator import schedule
+from pypto_verified.targets import target
+from tests.verifiers.examples_event import computed, flag
+from tests.verifiers.examples_race import VEC, barrier, both, exp, pipes, read, write
+from tests.verifiers.kernels import load, store, unary, view
+from verifiers import Options, verify
+
+TRIPS = range(5)
+PAIRS = ("MTE2 V", "V MTE3", "MTE3 MTE2", "V MTE2", "MTE3 V", "MTE2 MTE3")
+RULES = ("RACE-RAW", "RACE-WAR", "RACE-WAW")
+
+
+def _op(random: Random, slot: bool) -> str:
+    tiles = ["a", "b", "c"] + ["t"] * 3 * slot
+    one, other = random.choice(tiles), random.choice(tiles)
+    kind = random.random()
+    if kind < 0.3:
+        return load("src", "t", VEC, "32x64") if one == "t" else read(one)
+    if kind < 0.5:
+        return store("t", "dst", VEC, "32x64") if one == "t" else write(one)
+    return unary("texp", one, other, VEC) if "t" in (one, other) else exp(one, other)
+
+
+def _sync(random: Random) -> str:
+    if random.random() < 0.25:
+        return barrier(random.choice(("V", "MTE2", "MTE3", "ALL")))
+    return both(random.choice(PAIRS), random.choice((4, 5)))
+
+
+def _body(random: Random, depth: int, slot: bool, names: Iterator[int]) -> Iterator[str]:
+    for _ in range(random.randint(2, 5)):
+        kind = random.random()
+        if kind < 0.45:
+            yield _op(random, slot)
+        elif kind < 0.8:
+            yield _sync(random)
+        elif depth and kind < 0.92:
+            yield from _loop(random, depth - 1, names)
+        else:
+            n = next(names)
+            what = random.choice(("%i", "%M")) if slot else "%M"
+            relation, bound = random.choice(("slt", "sge", "eq")), random.choice((0, 1, 2))
+            yield f"%if{n} = arith.cmpi {relation}, {what}, %c{bound} : index"
+            yield f"scf.if %if{n} {{"
+            yield _op(random, slot)
+            yield _sync(random)
+            yield "}"
+
+
+def _loop(random: Random, depth: int, names: Iterator[int]) -> Iterator[str]:
+    """A loop over two slots, with flags passed from one iteration to the next, one a slot or one for all."""
+    pairs = random.sample(PAIRS, random.randint(0, 2))
+    one = random.random() < 0.5
+    ids = (0,) if one else (0, 1)
+    n = next(names)
+    for pair in pairs:
+        yield from (flag("set", i + 2 * (depth > 0), pair) for i in ids)
+    yield f"scf.for %i{n} = %c0 to %{random.choice(('M', 'c2', 'c3'))} step %c1 {{"
+    yield f"%i = arith.addi %i{n}, %c0 : index"
+    yield "%id = arith.remsi %i, %c2 : index"
+    yield f"%key = arith.addi %id, %c{2 * (depth > 0)} : index"
+    yield "%off = arith.muli %id, %size : index"
+    yield "%at = arith.index_cast %off : index to i64"
+    yield f"%t = pto.alloc_tile addr = %at valid_row = %c32 valid_col = %c64 : {VEC}"
+    for pair in pairs:
+        yield flag("wait", 2 * (depth > 0), pair) if one else computed("wait", "key", pair)
+    yield from _body(random, 0, True, names)
+    for pair in pairs:
+        yield flag("set", 2 * (depth > 0), pair) if one else computed("set", "key", pair)
+    yield "}"
+    for pair in pairs:
+        yield from (flag("wait", i + 2 * (depth > 0), pair) for i in ids)
+
+
+def _kernel(seed: int) -> str:
+    random = Random(seed)
+    names = iter(range(10_000))
+    body = list(_body(random, 2, False, names))
+    return pipes(
+        view("mv", "p", "M"), both("MTE2 V", 6), "%size = arith.constant 8192 : index", *body, args="%M: index")
+
+
+def agree(seed: int, chip: str = "a2a3", strict: bool = False) -> str:
+    """The verdict, after a comparison with all runs."""
+    text = _kernel(seed)
+    module, device = parse(text, "k.pto"), target(chip)
+    options = Options(strict=strict, families=frozenset({"RACE", "EVENT"}), assume=("M >= 0", "M <= 4"))
+    (result,) = verify(module, device, options)
+    events = {o.verdict for o in result.obligations if o.rule.startswith("EVENT")}
+    if events - {Verdict.PROVED}:
+        return "events"
+    races: dict[int, set[tuple[int, int]]] = {}
+    for trips in TRIPS:
+        outcome = schedule.replay(module, "k", {"M": trips}, device, strict=strict)
+        assert outcome.deadlock is None and not outcome.stopped, f"seed {seed}: {outcome.deadlock} {outcome.errors}"
+        races[trips] = {(r.first.line, r.second.line) for r in outcome.races}
+    seen = {pair for found in races.values() for pair in found}
+    own = [o for o in result.obligations if o.rule in RULES]
+    found = {o.verdict for o in own}
+    if found <= {Verdict.PROVED}:
+        assert not seen, f"seed {seed}: proved, but runs race at {races}"
+    for finding in result.findings:
+        if finding.verdict is Verdict.REFUTED:
+            trips = dict(finding.witness).get("M", 2)
+            lines = {line for pair in races[trips] for line in pair}
+            assert finding.text_line in lines, f"seed {seed}: {finding.site} is refuted at M = {trips}, runs: {races}"
+    return "refuted" if Verdict.REFUTED in found else "proved" if found <= {Verdict.PROVED} else "unknown"
+
+
+@pytest.mark.parametrize("start", [0, 20])
+@pytest.mark.requirement("EV-08")
+def test_verdicts_agree_with_runs(start: int) -> None:
+    outcomes = [agree(seed) for seed in range(start, start + 20)]
+    assert outcomes.count("unknown") <= 2
+    assert "refuted" in outcomes
