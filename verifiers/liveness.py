@@ -5,8 +5,9 @@ count as their root). A read of handle A sees bytes that were last written throu
 
 1. A had been written at those bytes before B was: B destroyed A's value. Two exceptions when B is exactly A's bytes
    and holds elements of A's type, the two ways in which compilers print one buffer under several names:
-   - carried: the write came around a loop in which that buffer is also read before it, so it is the next value of a
-     loop-carried tile (whether the right value is carried is a question of translation, not of placement);
+   - carried: the write came around a loop in which that buffer is also read before it, or nothing reads B by its own
+     name, so it is the next value of a loop-carried tile (whether the right value is carried is a question of
+     translation, not of placement);
    - merged: A's own writes come from earlier iterations, and B wrote in a branch that has ended, an arm producing A.
 2. A was never written through itself, so it stands for what others write (a branch or loop result, a relabelled tile):
    what B wrote before A was declared is what A was declared for, and B in a region nested inside A's is an arm that
@@ -215,12 +216,14 @@ class Flow:
         return not older and not nested
 
     def _is_carried(self, source: Source) -> bool:
-        """Whether the buffer is read, under whichever name, earlier in a loop around which the write came."""
+        """Whether the write came around a loop in which the buffer is read before, under whichever name; or which it
+        only leaves for others to read."""
         write = source.write
+        left_to_others = write.tile.root not in self._last_reads
         return any(
-            id(loop) in source.around and any(
+            id(loop) in source.around and (left_to_others or any(
                 loop in r.step.loops and r.step.index <= write.step.index and _same_extent(r.tile.root, write.tile.root)
-                for r in self.reads.values())
+                for r in self.reads.values()))
             for loop in write.step.loops)
 
     def _around(self, end: State, loop: Loop) -> State:

@@ -72,6 +72,18 @@ def test_a_loop_carried_tile_is_one_buffer_under_two_names() -> None:
         alloc("z", VEC, 65536), unary("texp", "zero", "z", VEC)) == {Verdict.PROVED}
 
 
+def test_a_loop_may_replace_a_tile_that_it_does_not_read() -> None:
+    """What is written under a name that nothing reads is for the name that is read; a temporary is read by its own."""
+    def program(*use: str) -> set[Verdict]:
+        return overlap(
+            alloc("first", VEC, 0), fill("first", VEC), alloc("y", VEC, 32768),
+            "scf.for %i = %c0 to %c4 step %c1 {", alloc("next", VEC, 0), fill("next", VEC), *use, "}",
+            alloc("z", VEC, 65536), unary("texp", "first", "z", VEC))
+
+    assert program() == {Verdict.PROVED}
+    assert Verdict.REFUTED in program(unary("texp", "next", "y", VEC))
+
+
 def test_two_carried_tiles_in_one_place_are_refuted() -> None:
     """pypto#585: two accumulators of one loop at one address."""
     def program(second: int) -> set[Verdict]:
