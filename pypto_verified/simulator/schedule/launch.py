@@ -128,14 +128,13 @@ def make_code(
 
 
 def rings(func: Func) -> set[str]:
-    """Arguments that only hold the slots of pipes."""
-    used: dict[str, bool] = {}
+    """Arguments that hold nothing but the slots of pipes, or nothing that this function looks at."""
+    only = {value.name for value in func.args}
     for op in walk_ops(func):
         for group, values in op.args.items():
-            for value in values:
-                if value in func.args:
-                    used[value.name] = used.get(value.name, True) and group == "gm_slot_buffer"
-    return {name for name, only in used.items() if only}
+            if group != "gm_slot_buffer":
+                only.difference_update(value.name for value in values if value in func.args)
+    return only
 
 
 class Memory:
