@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from pypto_verified.index import Cond, Expr, all_of, const, implies
 from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.targets import Target
 from pypto_verified.targets.model import Pair
 from verifiers.access import AccessProgram, Step
 from verifiers.flags import Action, Moment, Trace, actions_of, cores_of, trip_names
@@ -44,22 +45,31 @@ class FlagSite(Site):
 
 
 @lru_cache(maxsize=1)
-def _traces(program: AccessProgram, ladder: Ladder, ids: int) -> dict[Key, Trace]:
+def _traces(program: AccessProgram, ladder: Ladder, target: Target, strict: bool) -> dict[Key, Trace]:
     """Every flag that the function uses."""
     found: dict[Key, Trace] = {}
     everything = actions_of(program)
     for core, foreign in cores_of(program).items() if everything else ():
         actions = {i: a for i, a in everything.items() if a.step.op not in foreign}
         for pair in dict.fromkeys(a.pair for a in actions.values()):
-            for id in range(ids):
-                trace = Trace(program, actions, pair, id, ladder)
+            asked = _library_steps(program, target, pair)
+            if strict:
+                asked += [i for i, a in actions.items() if a.sets and a.pair[0] == pair[0]]
+            for id in range(target.event_ids):
+                trace = Trace(program, actions, pair, id, ladder, asked)
                 if trace.actions or trace.at_exit.why:
                     found[core, pair, id] = trace
     return found
 
 
+def _library_steps(program: AccessProgram, target: Target, pair: Pair) -> list[int]:
+    """Library ops that use flags of a pair inside."""
+    ops = {op for row in target.reserved_events if row.pair == pair for op in row.ops}
+    return [step.index for step in program.steps if op_text(step.op) in ops]
+
+
 def _all(context: Context) -> dict[Key, Trace]:
-    return _traces(context.program, context.ladder, context.target.event_ids)
+    return _traces(context.program, context.ladder, context.target, context.strict)
 
 
 def _first(c: Cond, step: Step) -> Cond:

@@ -6,8 +6,9 @@ a wait makes it 0. After an op that fails, the state goes on as if it had not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from pypto_verified.index import Cond, Expr, const, eq, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
@@ -75,15 +76,19 @@ class Moment:
 
 
 class Trace:
-    """One flag along the whole function, as one core sees it."""
+    """One flag along the whole function, as one core sees it. `before`: its state before each of its own sets and waits
+    and before the other steps that are `asked` for."""
 
     def __init__(
-        self, program: AccessProgram, actions: dict[int, Action], pair: Pair, id: int, ladder: Ladder
+        self, program: AccessProgram, actions: dict[int, Action], pair: Pair, id: int, ladder: Ladder,
+        asked: Iterable[int] = (),
     ) -> None:
         self.pair = pair
         self.id = id
         self.before: dict[int, Moment] = {}
         self._own = {i: a for i, a in actions.items() if a.pair == pair and a.on(id) is not FALSE}
+        self._items = _skeleton(program).around((*self._own, *asked))
+        self._transfers: dict[int, Transfer | None] = {}
         self._solver = Solver(program.symbols, ladder)
         self._why = _not_followed(program, actions, pair)
         self._within = FALSE if self._why else TRUE
@@ -101,7 +106,7 @@ class Trace:
             self.before[node.index] = Moment(before, self._within, self._why)
             return self._step(node)(before)
         if isinstance(node, Sequence):
-            for item in node.items:
+            for item in self._items.get(id(node), ()):
                 before = self._run(item, before)
             return before
         if isinstance(node, Branch):
@@ -141,9 +146,14 @@ class Trace:
         """What a node does to the flag, whatever its state; None if that is not known."""
         if isinstance(node, Step):
             return self._step(node)
+        if id(node) not in self._transfers:
+            self._transfers[id(node)] = self._whole(node)
+        return self._transfers[id(node)]
+
+    def _whole(self, node: Sequence | Branch | Loop) -> Transfer | None:
         if isinstance(node, Sequence):
             done: Transfer | None = IDLE
-            for item in node.items:
+            for item in self._items.get(id(node), ()):
                 after = self._transfer(item)
                 if done is None or after is None:
                     return None
@@ -172,6 +182,39 @@ class Trace:
         """Whether the flag is used where a while loop computes its condition: that runs once more than the body."""
         return any(
             s.index in self._own and loop not in s.loops for s in _steps(loop.body)) if loop.var is None else False
+
+
+class _Skeleton:
+    """Where each step stands: the sequences around it, with its place in each."""
+
+    def __init__(self, program: AccessProgram) -> None:
+        self._chains: dict[int, list[tuple[Sequence, int]]] = {}
+        self._enter(program.body, [])
+
+    def _enter(self, node: Node, chain: list[tuple[Sequence, int]]) -> None:
+        if isinstance(node, Step):
+            self._chains[node.index] = chain
+        elif isinstance(node, Sequence):
+            for place, item in enumerate(node.items):
+                self._enter(item, [*chain, (node, place)])
+        elif isinstance(node, Branch):
+            self._enter(node.then, chain)
+            self._enter(node.orelse, chain)
+        else:
+            self._enter(node.body, chain)
+
+    def around(self, steps: Iterable[int]) -> dict[int, list[Node]]:
+        """The items of each sequence (by identity) that hold one of the steps, in program order."""
+        places: dict[int, tuple[Sequence, set[int]]] = {}
+        for step in steps:
+            for sequence, place in self._chains.get(step, ()):
+                places.setdefault(id(sequence), (sequence, set()))[1].add(place)
+        return {key: [sequence.items[p] for p in sorted(found)] for key, (sequence, found) in places.items()}
+
+
+@lru_cache(maxsize=1)
+def _skeleton(program: AccessProgram) -> _Skeleton:
+    return _Skeleton(program)
 
 
 def _not_followed(program: AccessProgram, actions: dict[int, Action], pair: Pair) -> str:

@@ -112,6 +112,10 @@ def apart(a: Place, b: Place) -> Cond:
     if a.arena != b.arena:
         return TRUE
     if isinstance(a, OnChip) and isinstance(b, OnChip):
+        first, second = a.base.value, b.base.value
+        if first is not None and second is not None and (
+                first + a.rect.span <= second or second + b.rect.span <= first):
+            return TRUE
         return disjoint_rects(a.base, a.rect, b.base, b.rect)
     if isinstance(a, Box) and isinstance(b, Box):
         return _boxes_apart(a, b)
