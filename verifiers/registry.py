@@ -27,6 +27,7 @@ from verifiers import (
     valid,
     view,
     write,
+    write_twice,
 )
 from verifiers.rule import Rule
 
@@ -37,7 +38,7 @@ RULES: tuple[AnyRule, ...] = (
     *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *plan.RULES, *accumulate.RULES,
     *valid.RULES, *layout.RULES, *dtype.RULES,
     *event.RULES, *event_names.RULES, *kind.RULES, *pitch.RULES, *split.RULES,
-    *extents.RULES, *layout_ops.RULES, *stride.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES,
+    *extents.RULES, *layout_ops.RULES, *stride.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES, *write_twice.RULES,
     *race.RULES,
 )
 

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from pypto_verified.pto.module import Func
 from pypto_verified.simulator.errors import StepLimitError
 from pypto_verified.simulator.program import walk
-from pypto_verified.simulator.replay import Difference, replay, replay_layout, replay_overlap, replay_peer, unwritten
+from pypto_verified.simulator.replay import (
+    Difference,
+    replay,
+    replay_layout,
+    replay_overlap,
+    replay_peer,
+    written_elements,
+)
 from pypto_verified.simulator.run import MAX_STEPS, Outcome
 from pypto_verified.targets import Target
 
@@ -28,6 +37,8 @@ COMPARED_WITH_DECLARED = ("LAYOUT-", "PITCH-", "DTYPE-", "BOX-", "VIEW-EXTRACT")
 """Rules whose failure shows as a result that differs from what the types say."""
 BESIDE_THE_PEER = ("PLAN-RESERVE",)
 """Rules whose failure shows as a result that changes when the peer core writes into its rings."""
+WRITTEN_TWICE = ("WRITE-TWICE",)
+"""Rules whose failure shows as elements that two blocks, or two lanes, both write."""
 LEFT_UNWRITTEN = ("WRITE-",)
 """Rules whose failure shows as elements of an output that keep what they held before the run."""
 UNCHANGED = "not observed: the bytes held the same values in this run"
@@ -54,6 +65,8 @@ def confirm(
     step limit ended the run first. UNCHANGED where this run's data hides it. `line`: where the rule was refuted (the
     user's line, or the `.pto` line), 0 if unknown. `outputs`: arguments declared as outputs.
     """
+    if rule.startswith(WRITTEN_TWICE):
+        return _twice(func, witness, target, seed, max_steps)
     if rule.startswith(LEFT_UNWRITTEN):
         return _left(func, witness, target, seed, outputs, max_steps)
     found: Difference | None = None
@@ -80,13 +93,30 @@ def _left(
     asked = outputs or _stored(func)
     if not asked:
         return "confirmed: never written: the run stores to no tensor"
-    found = unwritten(func, witness, target, seed, max_steps=max_steps)
-    if isinstance(found, str):
-        return f"not run: the run stops before: {found}"
-    left = max(asked, key=lambda name: len(found[name]))
-    if not found[left]:
+    written = written_elements(func, witness, target, seed, max_steps=max_steps)
+    if isinstance(written, str):
+        return f"not run: the run stops before: {written}"
+    left = min(asked, key=lambda name: int(written[name].sum()))
+    missed = np.flatnonzero(~written[left])
+    if not missed.size:
         return "not observed: the run writes every element"
-    return f"confirmed: never written: {len(found[left])} elements of %{left}, the first is element {found[left][0]}"
+    return f"confirmed: never written: {missed.size} elements of %{left}, the first is element {missed[0]}"
+
+
+def _twice(func: Func, witness: Mapping[str, int], target: Target, seed: int, max_steps: int) -> str:
+    """What the first two blocks both write, or the two lanes of a block."""
+    index = "block_idx" if "block_idx" in witness else "subblock_idx"
+    runs = [
+        written_elements(func, {**witness, "block_num": 2, index: i}, target, seed, max_steps=max_steps)
+        for i in (0, 1)]
+    first, second = runs
+    if isinstance(first, str) or isinstance(second, str):
+        return f"not run: the run stops before: {first if isinstance(first, str) else second}"
+    for name in first:
+        shared = np.flatnonzero(first[name] & second[name])
+        if shared.size:
+            return f"confirmed: written twice: {shared.size} elements of %{name}, the first is element {shared[0]}"
+    return "not observed: the two write different elements"
 
 
 def _stored(func: Func) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 
@@ -55,6 +56,7 @@ class _Evaluation:
     numbers: dict[int, Scalar] = field(default_factory=dict)
     pointers: dict[int, tuple[str, int]] = field(default_factory=dict)
     elements: dict[str, int] = field(default_factory=dict)
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def all(self, values: tuple[Value, ...]) -> tuple[Scalar, ...] | None:
         """The values as numbers, or None if one is unknown."""
@@ -156,11 +158,10 @@ def _peer(program: Program, seed: int) -> Trace:
     return write
 
 
-def unwritten(
+def written_elements(
     func: Func, witness: Mapping[str, int], target: Target, seed: int = 0, *, max_steps: int = MAX_STEPS
-) -> dict[str, tuple[int, ...]] | str:
-    """The elements that a run never writes, by pointer argument: positions in its buffer. What stopped the run, if
-    something did."""
+) -> dict[str, Array] | str:
+    """Whether a run writes each element of each pointer argument's buffer. What stopped the run, if something did."""
     writes: list[Access] = []
 
     def note(op: Op, accesses: list[Access]) -> None:
@@ -172,8 +173,7 @@ def unwritten(
     written = {name: np.zeros(array.nbytes, np.bool_) for name, array in outcome.outputs.items()}
     for a in writes:
         np.ndarray(a.shape, np.bool_, written[a.owner], a.start, a.strides)[...] = True
-    starts = {name: marks[:: outcome.outputs[name].itemsize] for name, marks in written.items()}
-    return {name: tuple(int(i) for i in np.flatnonzero(~marks)) for name, marks in starts.items()}
+    return {name: marks[:: outcome.outputs[name].itemsize] for name, marks in written.items()}
 
 
 def _once(
@@ -228,6 +228,24 @@ def inputs_of(
 
 def _sizes(func: Func, scalars: Mapping[str, Scalar]) -> dict[str, int]:
     """Elements behind each pointer: the farthest element of any view whose shape is known before the first loop."""
+    return _evaluated(func, scalars).elements
+
+
+def tensor_shapes(func: Func, scalars: Mapping[str, Scalar]) -> dict[str, tuple[int, ...]]:
+    """The shape of each pointer argument, as the view says that covers all of it row by row; else its elements in one
+    row. UNSHAPED_ELEMENTS where no view of known extents describes it."""
+    known = _evaluated(func, scalars)
+    found = {}
+    for argument in func.args:
+        if isinstance(argument.type, PtrType):
+            count = known.elements.get(argument.name, UNSHAPED_ELEMENTS)
+            shape = known.shapes.get(argument.name, ())
+            found[argument.name] = shape if prod(shape) == count and shape else (count,)
+    return found
+
+
+def _evaluated(func: Func, scalars: Mapping[str, Scalar]) -> _Evaluation:
+    """What is known before the first loop."""
     known = _Evaluation()
     for argument in func.args:
         if isinstance(argument.type, PtrType):
@@ -246,7 +264,7 @@ def _sizes(func: Func, scalars: Mapping[str, Scalar]) -> dict[str, int]:
                 known.pointers[id(op.result)] = (base[0], base[1] + int(offset[0]))
         elif op.name == "pto.make_tensor_view":
             _measure(op, known)
-    return known.elements
+    return known
 
 
 def _constant(op: Op) -> Scalar:
@@ -272,3 +290,6 @@ def _measure(op: Op, known: _Evaluation) -> None:
     last = sum((int(n) - 1) * int(s) for n, s in zip(shape, strides, strict=True))
     needed = 0 if empty else base[1] + last + 1
     known.elements[base[0]] = max(known.elements.get(base[0], 0), needed)
+    extents = tuple(int(n) for n in shape)
+    if base[1] == 0 and strides == tuple(prod(extents[i + 1 :]) for i in range(len(extents))):
+        known.shapes.setdefault(base[0], extents)

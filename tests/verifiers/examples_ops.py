@@ -150,6 +150,14 @@ def _stored(blayout: str) -> str:
         store("t", "w", one))
 
 
+def _divided(pitch: str) -> str:
+    """A 32 x 64 window for each block, `pitch` rows apart."""
+    return _lines(
+        view("a", "p", "c512"), "%b = pto.get_block_idx", "%i = arith.index_cast %b : i64 to index",
+        f"%at = arith.muli %i, %{pitch} : index", window("w", "a", "%at, %c0", "%c32, %c64"), alloc("t", VEC),
+        fill("t", VEC), store("t", "w", VEC))
+
+
 def _strided(far: str, near: str) -> str:
     """A 32 x 64 window of a view with these strides, loaded."""
     return _lines(
@@ -250,6 +258,7 @@ PAIRS: dict[str, Pair] = {
     "INIT-VALID": Pair(_widened("c8"), _widened("c32")),
     "WRITE-ANY": Pair(_kept("window"), _kept("tile")),
     "WRITE-OUT": Pair(_handed("q"), _handed("p"), outputs=("q",)),
+    "WRITE-TWICE": Pair(_divided("c32"), _divided("c16")),
     "WRITE-REST": Pair(_walked("n"), _walked("down")),
     "LAYOUT-BURST": Pair(_strided("c64", "c1"), _strided("c64", "c2")),
     "LAYOUT-GAP": Pair(_strided("c64", "c1"), _strided("c63", "c1")),

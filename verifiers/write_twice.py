@@ -1,0 +1,119 @@
+"""WRITE, across the blocks and lanes of a launch: no two of them write one element, unless they add to it.
+
+Judged are stores whose place is computed from the index of the block or lane: there the author divides the tensor. How
+many blocks there are the text does not say, so it is the first two that are compared. Every other value that belongs to
+one run of the op, such as a loop counter, is its own in each of the two; where a scalar of the caller has a part in the
+place, or in whether the op runs, nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pypto_verified.index import Cond, Expr, all_of, any_of, eq, substitute, substitute_cond, symbol, symbols_of
+from pypto_verified.pto.module import EnumAttr
+from verifiers.access import Step, SymbolKind, Window
+from verifiers.access.symbols import UNCONSTRAINED, Symbols
+from verifiers.rule import SAFETY, Rule, Witness, always
+from verifiers.sites import Context, Site, op_text
+from verifiers.solver.cone import conjuncts, names_of
+
+BLOCK, LANE = "block_idx", "subblock_idx"
+_OWN = frozenset({SymbolKind.TRIP, SymbolKind.DEFINED})
+"""Kinds of symbols whose value belongs to one run of an op."""
+
+
+@dataclass(frozen=True, slots=True)
+class TwiceSite(Site):
+    """One store in two blocks, or in the two lanes of a block. `index` names what tells them apart; `others` holds the
+    symbols of the second run by those of the first, `both` what is known of it."""
+
+    window: Window
+    index: str
+    others: dict[str, Expr]
+    both: Cond
+
+    def second(self, e: Expr) -> Expr:
+        """An expression of the first run as it is in the second."""
+        return substitute(e, self.others)
+
+
+def _sites(context: Context) -> Iterator[TwiceSite]:
+    symbols = context.program.symbols
+    for step in context.program.steps:
+        for window in () if _adds(step) else _stored(step):
+            placed = _related(symbols, _named(window))
+            names = _related(symbols, placed | names_of(step.path))
+            if window.parent is None and not {symbols.kinds.get(n) for n in names} & UNCONSTRAINED:
+                for index in (BLOCK, LANE):
+                    if index in placed:
+                        yield _site(context, step, window, index, names)
+
+
+def _stored(step: Step) -> tuple[Window, ...]:
+    return tuple(w for p in step.phases for g in p.writes for w in step.windows(g))
+
+
+def _adds(step: Step) -> bool:
+    mode = step.op.attrs.get("atomicType")
+    return isinstance(mode, EnumAttr) and mode.member != "atomic_none"
+
+
+def _related(symbols: Symbols, names: frozenset[str]) -> frozenset[str]:
+    """`names`, and the symbols that derived ones among them are computed from."""
+    facts, before = [names_of(c) for c in conjuncts(symbols.facts)], frozenset[str]()
+    while names != before:
+        derived = {n for n in names if symbols.kinds.get(n) is SymbolKind.DEFINED}
+        before, names = names, names.union(*(f for f in facts if f & derived))
+    return names
+
+
+def _site(context: Context, step: Step, window: Window, index: str, names: frozenset[str]) -> TwiceSite:
+    symbols = context.program.symbols
+    own = {n for n in names if symbols.kinds.get(n) in _OWN} | ({BLOCK, LANE} & names if index == BLOCK else {LANE})
+    known = [c for c in (*conjuncts(symbols.facts), *conjuncts(step.path)) if names_of(c) & own]
+    parts: list[Cond | Expr] = [*known, *window.offsets, *window.sizes]
+    atoms = {n: a for part in parts for n, a in symbols_of(part).items()}
+    others = {n: symbol(f"{n}_other", atoms[n].lo, atoms[n].hi) for n in sorted(own) if n in atoms}
+    both = all_of((
+        eq(symbols.shown[index].expr, 0), eq(others[index], 1), *(substitute_cond(c, others) for c in known)))
+    label = f"{op_text(step.op)} {window.view.name} {index}"
+    return TwiceSite(context, step.op, step.path, label, window, index, others, both)
+
+
+def _named(window: Window) -> frozenset[str]:
+    return frozenset(n for e in (*window.offsets, *window.sizes) for n in symbols_of(e))
+
+
+def _apart(s: TwiceSite) -> Cond:
+    sides = []
+    for offset, size in zip(s.window.offsets, s.window.sizes, strict=True):
+        start, length = s.second(offset), s.second(size)
+        sides += [size <= 0, length <= 0, offset + size <= start, start + length <= offset]
+    return any_of(sides)
+
+
+def _places(s: TwiceSite, w: Witness) -> str:
+    first = ", ".join(str(w(e)) for e in s.window.offsets)
+    second = ", ".join(str(w(s.second(e))) for e in s.window.offsets)
+    sizes = " x ".join(str(w(e)) for e in s.window.sizes)
+    who = "blocks" if s.index == BLOCK else "lanes"
+    at = symbol(s.index)
+    return (
+        f"{who} {w(at)} and {w(s.others[s.index])} both write to {s.window.view.name}: {sizes} elements from [{first}] "
+        f"and from [{second}] on")
+
+
+WRITE_TWICE: Rule[TwiceSite] = Rule(
+    id="WRITE-TWICE", kind=SAFETY, observable=True, requires=("VF-01",), source="pypto#1371",
+    claim="the first two blocks of a launch, and the lanes of a block, do not write one element, unless they add to it",
+    sites=_sites, applies=always, assumptions=("BLOCK-INDEX",),
+    given=lambda s: s.both, chosen=lambda s: frozenset({"block_num"}),
+    goal=_apart,
+    explain=_places,
+    help=lambda s: "let the place grow by the size of the window from one index to the next, or store with an atomic",
+    mutant=lambda s: any_of((_apart(s), s.window.offsets[0] < s.second(s.window.offsets[0]))),
+)
+
+RULES = (WRITE_TWICE,)
