@@ -56,6 +56,11 @@ def array(
     raise InputError(f"--input {name}={text}: not a .npy file, randn, zeros, ones, ramp or one of {', '.join(KINDS)}")
 
 
+def of_numpy(kind: np.dtype[np.generic]) -> bool:
+    """Whether numpy itself has the type, so that its files can hold it."""
+    return hasattr(np, kind.name)
+
+
 def from_file(name: str, path: str, dtype: DType, shape: tuple[int, ...] | None) -> Array:
     """The array of a `.npy` file, which must have the tensor's shape and element type."""
     try:
@@ -67,7 +72,7 @@ def from_file(name: str, path: str, dtype: DType, shape: tuple[int, ...] | None)
     wanted = stored(dtype)
     if array.dtype == wanted:
         return array
-    # numpy files have no bfloat16: it comes as f32 numbers.
-    if dtype.name == "BF16" and array.dtype == np.float32:
+    # numpy files have no bfloat16 and no 8-bit floats: they come as f32 numbers.
+    if not of_numpy(wanted) and array.dtype == np.float32:
         return array.astype(wanted)
     raise InputError(f"{name} holds {wanted.name}, the array {array.dtype.name}", Location(path))

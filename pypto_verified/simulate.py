@@ -16,17 +16,18 @@ import numpy as np
 from pypto_verified import inputs, language, simulator
 from pypto_verified.compiler import compile_function, kernels_of
 from pypto_verified.errors import InputError, Location
-from pypto_verified.given import array, integer, number
+from pypto_verified.given import array, integer, number, of_numpy
 from pypto_verified.ir.stmt import Direction, Function
 from pypto_verified.ir.types import TensorType
 from pypto_verified.labels import labels
 from pypto_verified.layouts import Space
-from pypto_verified.pto.module import Func, Op, Value
+from pypto_verified.pto.module import Func, Module, Op, Value
 from pypto_verified.pto.reader import read
 from pypto_verified.pto.types import PtrType
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.errors import SimError, UnmodelledError
 from pypto_verified.simulator.memory import Access
+from pypto_verified.simulator.replay import tensor_shapes
 from pypto_verified.simulator.run import LAUNCH_ARGUMENTS
 from pypto_verified.simulator.tile import Tile
 from pypto_verified.targets import Target, target
@@ -40,13 +41,14 @@ _LAUNCH = {"block_idx": 0, "block_num": 1, "subblock_idx": 0}
 @dataclass(frozen=True, slots=True)
 class Request:
     """What to run. `inputs` and `sets`: by name, as the user wrote them; `sets` may name block_idx, block_num and
-    subblock_idx too. `dumps`: lines of the kernel (or of the `.pto`) after which the written tiles are shown."""
+    subblock_idx too. `target`: '' for the one that a `.pto` names, else a2a3. `dumps`: lines of the kernel (or of the
+    `.pto`) after which the written tiles are shown."""
 
     path: str
     function: str = ""
     inputs: Mapping[str, str] = field(default_factory=dict)
     sets: Mapping[str, str] = field(default_factory=dict)
-    target: str = "a2a3"
+    target: str = ""
     trace: bool = False
     dumps: tuple[int, ...] = ()
     seed: int = 0
@@ -54,10 +56,12 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """What a run gave: arrays by name, faults in order, and what was assumed where the user said nothing (`notes`)."""
+    """What a run gave: arrays by name, those that it wrote (`written`), faults in order, and what was assumed where the
+    user said nothing (`notes`)."""
 
     function: str
     outputs: dict[str, Array]
+    written: frozenset[str]
     errors: list[SimError]
     notes: tuple[str, ...]
 
@@ -73,6 +77,7 @@ class _Kernel:
     """A function of `.pto` with the author's names. `types` are the tensor parameters; a `.pto` alone has none."""
 
     func: Func
+    target: Target
     names: Mapping[str, str]
     types: Mapping[str, TensorType]
     directions: Mapping[str, Direction]
@@ -86,8 +91,8 @@ def simulate(request: Request, show: Callable[[str], None]) -> Simulation:
 
     InputError: a file, function, name or value that does not exist or does not fit. Raises what compiling raises.
     """
-    chip = target(request.target)
-    kernel = _kernel(request, chip)
+    kernel = _kernel(request)
+    chip = kernel.target
     launch = _launch(request.sets)
     scalars = _scalars(kernel, request)
     notes: list[str] = []
@@ -109,24 +114,36 @@ def simulate(request: Request, show: Callable[[str], None]) -> Simulation:
         by_argument[name]: _logical(kernel, by_argument[name], left, sizes)
         for name, left in outcome.outputs.items() if not kernel.names or name in kernel.names
     }
-    return Simulation(kernel.func.name, outputs, outcome.errors, tuple(notes))
+    written = frozenset(by_argument[n] for n, buffer in program.buffers.items() if buffer.written) & set(outputs)
+    return Simulation(kernel.func.name, outputs, written, outcome.errors, tuple(notes))
 
 
-def _kernel(request: Request, chip: Target) -> _Kernel:
+def _kernel(request: Request) -> _Kernel:
     source = inputs.read(request.path)
     if source.suffix == inputs.PTO:
-        funcs = [f for unit in read(source.text, source.path).units() for f in unit.funcs if f.body is not None]
-        return _Kernel(_chosen(request, {f.name: f for f in funcs}), {}, {}, {})
+        units = list(read(source.text, source.path).units())
+        known = {f.name: (f, unit.arch) for unit in units for f in unit.funcs if f.body}
+        if not request.function and len(entries := known.keys() - _called(units)) == 1:
+            known = {name: known[name] for name in entries}
+        func, arch = _chosen(request, known)
+        return _Kernel(func, target(request.target or ("a5" if arch == "a5" else "a2a3")), {}, {}, {})
+    chip = target(request.target or "a2a3")
     loaded = language.load_file(Path(request.path))
     kernels = [f for program in loaded.programs for f in kernels_of(program)]
     functions = dict(zip(labels(f.name for f in kernels), kernels, strict=True))
     function: Function = _chosen(request, functions)
     artifact = compile_function(function, chip)
     return _Kernel(
-        artifact.module.funcs[0], artifact.names,
+        artifact.module.funcs[0], chip, artifact.names,
         {p.var.name: p.var.type for p in function.params if isinstance(p.var.type, TensorType)},
         {p.var.name: p.direction for p in function.params},
     )
+
+
+def _called(units: list[Module]) -> set[str]:
+    """Names of the functions that others call."""
+    funcs = [f for unit in units for f in unit.funcs]
+    return {str(op.attrs["callee"]).lstrip("@") for f in funcs for op in walk_ops(f) if op.name == "func.call"}
 
 
 def _chosen(request: Request, functions: Mapping[str, Chosen]) -> Chosen:
@@ -148,15 +165,21 @@ def _launch(sets: Mapping[str, str]) -> dict[str, int]:
 def _scalars(kernel: _Kernel, request: Request) -> dict[str, Scalar]:
     """Values of the scalar arguments, by argument. InputError for one without a value, and for a name nobody has."""
     found: dict[str, Scalar] = {}
-    known = set(_LAUNCH)
+    known, missing = set(_LAUNCH), []
     for argument in kernel.func.args:
         if isinstance(argument.type, PtrType) or argument.name in LAUNCH_ARGUMENTS:
             continue
         name = kernel.name(argument)
         known.add(name)
-        if name not in request.sets:
-            raise InputError(f"no value for {name}", Location(request.path), f"give it: --set {name}=37")
-        found[argument.name] = number(name, request.sets[name])
+        if name in request.sets:
+            found[argument.name] = number(name, request.sets[name])
+        else:
+            missing.append(name)
+    if missing:
+        raise InputError(
+            f"no value for {', '.join(missing)}", Location(request.path),
+            "give it: " + " ".join(f"--set {name}=37" for name in missing),
+        )
     unknown = sorted(set(request.sets) - known)
     if unknown:
         raise InputError(f"--set {unknown[0]}: there is no such scalar; there are: {', '.join(sorted(known))}")
@@ -174,6 +197,7 @@ def _arrays(
     random, sizes = np.random.default_rng(request.seed), _sizes(kernel, scalars)
     found: dict[str, Array] = {}
     pointers = {kernel.name(a): a for a in kernel.func.args if isinstance(a.type, PtrType)}
+    viewed = {} if kernel.types else tensor_shapes(kernel.func, scalars)
     unknown = sorted(set(request.inputs) - set(pointers))
     if unknown:
         raise InputError(f"--input {unknown[0]}: there is no such tensor; there are: {', '.join(pointers)}")
@@ -186,8 +210,13 @@ def _arrays(
         shape = None if type_ is None else tuple(extent(d, sizes) for d in type_.shape)
         text = request.inputs.get(name)
         if text is None:
-            text = "zeros" if kernel.directions.get(name) is Direction.OUT else "randn"
-            notes.append(f"{name}: {text}, since no --input names it")
+            # Integers may be indices: small ones are more often where they ought to be.
+            text = "randn" if argument.type.dtype.is_float else "small"
+            text = "zeros" if kernel.directions.get(name) is Direction.OUT else text
+            size = f" {list(viewed[name])} as its view says" if name in viewed else ""
+            notes.append(f"{name}: {text}{size}, since no --input names it")
+        if type_ is None and ":" not in text and not text.endswith(".npy"):
+            shape = viewed.get(name)
         made = array(name, text, argument.type.dtype, shape, random)
         found[argument.name] = made if type_ is None else in_memory(made, type_, sizes)
     return found
@@ -201,12 +230,13 @@ def _logical(kernel: _Kernel, name: str, left: Array, sizes: Mapping[str, int]) 
 
 
 def save(simulation: Simulation, directory: Path) -> list[Path]:
-    """Write each tensor after the run as `NAME.npy` (bfloat16 as f32 numbers). OSError where that fails."""
+    """Write each tensor after the run as `NAME.npy` (bfloat16 and 8-bit floats as f32 numbers). OSError where that
+    fails."""
     directory.mkdir(parents=True, exist_ok=True)
     written = []
     for name, tensor in simulation.outputs.items():
         path = directory / f"{name}.npy"
-        np.save(path, tensor.astype(np.float32) if tensor.dtype.name == "bfloat16" else tensor)
+        np.save(path, tensor if of_numpy(tensor.dtype) else tensor.astype(np.float32))
         written.append(path)
     return written
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections import Counter
 
 WRONG_INPUT = 2
 
@@ -18,11 +19,12 @@ def simulate_arguments(parser: argparse.ArgumentParser) -> None:
     add("file", metavar="FILE", help="a kernel (.py) or a module (.pto)")
     add("--function", metavar="NAME", default="", help="which function, if the file has several")
     add("--input", action="append", default=[], metavar="NAME=WHAT",
-        help="a tensor: FILE.npy, randn, zeros, ones, ramp, small, positive, boundary, units; a tensor of a .pto needs "
-             "a shape as well: randn:16x64 (default: randn, outputs zeros)")
+        help="a tensor: FILE.npy, randn, zeros, ones, ramp, small, positive, boundary, units; a tensor of a .pto may "
+             "have a shape of its own: randn:16x64 (default: randn, small for integers, "
+             "outputs zeros)")
     add("--set", action="append", default=[], metavar="NAME=VALUE",
         help="a size or a scalar, or block_idx, block_num, subblock_idx")
-    add("--target", choices=("a2a3", "a5"), default="a2a3")
+    add("--target", choices=("a2a3", "a5"), default="", help="default: what a .pto says, else a2a3")
     add("--trace", action="store_true", help="print each op with the bytes that it reads and writes")
     add("--dump", action="append", type=int, default=[], metavar="LINE", help="print the tiles that this line writes")
     add("-o", "--output", metavar="DIR", help="write each tensor after the run as NAME.npy")
@@ -49,13 +51,15 @@ def run_simulate(options: argparse.Namespace) -> int:
         return _refuse(f"can't write to {options.output}: {error.strerror or error}")
     for note in found.notes:
         print(f"note: {note}", file=sys.stderr)
-    for fault in found.errors:
-        print(f"{fault.kind}: {fault}" + (f"\n  help: {fault.help}" if fault.help else ""), file=sys.stderr)
+    for (fault, help), times in Counter((f"{e.kind}: {e}", e.help) for e in found.errors).items():
+        again = f" ({times} times)" if times > 1 else ""
+        print(fault + again + (f"\n  help: {help}" if help else ""), file=sys.stderr)
     for path in written:
         print(path)
     if not options.output:
         for name, array in found.outputs.items():
-            print(f"{name}: {array.dtype.name} {list(array.shape)}\n{array}")
+            rest = f"\n{array}" if name in found.written else ", not written"
+            print(f"{name}: {array.dtype.name} {list(array.shape)}{rest}")
     return found.exit_code()
 
 

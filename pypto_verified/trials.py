@@ -36,7 +36,9 @@ _STORED: dict[str, np.dtype[np.generic]] = {
     "FP32": np.dtype(np.float32), "FP16": np.dtype(np.float16), "BF16": np.dtype(ml_dtypes.bfloat16),
     "INT8": np.dtype(np.int8), "INT16": np.dtype(np.int16), "INT32": np.dtype(np.int32), "INT64": np.dtype(np.int64),
     "UINT8": np.dtype(np.uint8), "UINT16": np.dtype(np.uint16), "UINT32": np.dtype(np.uint32),
-    "BOOL": np.dtype(np.uint8),
+    "BOOL": np.dtype(np.uint8), "UINT64": np.dtype(np.uint64),
+    "FP8E4M3FN": np.dtype(ml_dtypes.float8_e4m3fn), "FP8E5M2": np.dtype(ml_dtypes.float8_e5m2),
+    "FP8E8M0": np.dtype(ml_dtypes.float8_e8m0fnu),
 }
 _FLOAT_EDGES = {
     "float32": ((2 - 2**-23) * 2.0**127, 2.0**-126, 2.0**-149),
@@ -140,20 +142,23 @@ def stored(dtype: DType) -> np.dtype[np.generic]:
 def contents(dtype: DType, shape: tuple[int, ...], kind: str, random: np.random.Generator) -> Array:
     """An array of one of KINDS."""
     kept = stored(dtype)
+    if dtype.name == "FP8E8M0":  # powers of two, near 1
+        return np.ldexp(1.0, random.integers(-2, 3, shape)).astype(kept)
     if dtype.is_float:
         return _floats(kept, shape, kind, random)
     if dtype.kind == "bool":
         return random.integers(0, 2, shape).astype(kept)
     low = 0 if dtype.kind == "uint" else -(2 ** (dtype.bits - 1))
     high = low + 2**dtype.bits - 1
+    wide = np.uint64 if high > 2**63 else np.int64
     if kind == "blocks" and high >= 255:
         return (32 * random.integers(0, 8, shape)).astype(kept)
     if kind not in ("normal", "boundary"):
         return random.integers(kind == "positive", 8, shape).astype(kept)
     if kind == "normal":
-        return random.integers(low, high, shape, endpoint=True, dtype=np.int64).astype(kept)
+        return random.integers(low, high, shape, endpoint=True, dtype=wide).astype(kept)
     edges = [low, low + 1, high, high - 1, 0, 1, high // 2, 3]
-    return np.array(edges, dtype=np.int64).astype(kept)[random.integers(0, len(edges), shape)]
+    return np.array(edges, dtype=wide).astype(kept)[random.integers(0, len(edges), shape)]
 
 
 def _floats(kept: np.dtype[np.generic], shape: tuple[int, ...], kind: str, random: np.random.Generator) -> Array:
@@ -163,7 +168,7 @@ def _floats(kept: np.dtype[np.generic], shape: tuple[int, ...], kind: str, rando
         return random.integers(1, 5, shape).astype(np.float64).astype(kept)
     if kind == "units":
         return np.array([1.0] * 29 + [-1.0, 2.0, 0.5])[random.integers(0, 32, shape)].astype(kept)
-    if kind != "boundary":
+    if kind != "boundary" or kept.name not in _FLOAT_EDGES:
         return random.standard_normal(shape).astype(kept)
     largest, normal, smallest = _FLOAT_EDGES[kept.name]
     edges = np.array([0.0, 1.0, -1.0, 0.5, -2.5, 1.5, largest, -largest, normal, smallest, 300.0, -129.5, 70000.0,

@@ -96,6 +96,23 @@ BODIES: dict[str, tuple[str, str]] = {
     out3 = pl.store(pl.tile.gather_mask(x, mask_pattern=pl.tile.MaskPattern.P1010), [0, 0], out3)
     return out, out2, out3
 """),
+    "global gather and scatter": (
+        _tensors("a FP32 8x64", "idx INT32 8x64", "rows INT32 1x16", "out FP32 8x64", "out2 FP32 16x64",
+                 "out3 FP32 8x64"), """
+    i = pl.load(idx, [0, 0], [8, 64])
+    x = pl.tile.mgather(a, i, coalesce="elem", gather_oob="wrap")
+    out = pl.store(pl.mul(x, 2.0), [0, 0], out)
+    picked = pl.tile.mgather(a, pl.load(rows, [0, 0], [1, 16]), gather_oob="zero")
+    out2 = pl.store(picked, [0, 0], out2)
+    out3 = pl.store(pl.mul(x, 3.0), [0, 0], out3)
+    out3 = pl.tile.mscatter(x, i, out3)
+    return out, out2, out3
+"""),
+    "random words": (_tensors("a UINT32 16x64", "out UINT32 16x64"), """
+    x = pl.tile.random(1, 2, 3, 4, 5, 6, [16, 64], valid_shape=[13, 50], rounds=7)
+    y = pl.load(a, [0, 0], [16, 64], valid_shape=[13, 50])
+    return pl.store(pl.tile.xor(x, y, pl.tile.create([16, 64], dtype=pl.UINT32)), [0, 0], out)
+"""),
     "sort": (_tensors("a FP32 1x128", "pos UINT32 1x128", "out FP32 1x256"), """
     s = pl.tile.sort32(pl.load(a, [0, 0], [1, 128]), pl.load(pos, [0, 0], [1, 128]))
     return pl.store(pl.tile.mrgsort(s, block_len=64), [0, 0], out)
@@ -217,6 +234,8 @@ BODIES: dict[str, tuple[str, str]] = {
     return out
 """),
 }
+A5_ONLY = frozenset({"random words"})
+"""Kernels with an op that a2a3 does not have."""
 
 
 @cache

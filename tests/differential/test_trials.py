@@ -59,8 +59,8 @@ def test_small_contents_add_up_exactly(dtype: object) -> None:
 
 
 def test_an_element_type_without_arrays_is_named() -> None:
-    with pytest.raises(NotModelled, match="arrays of FP8E4M3FN"):
-        contents(DTYPES["FP8E4M3FN"], (1,), "small", np.random.default_rng(0))
+    with pytest.raises(NotModelled, match="arrays of HF8"):
+        contents(DTYPES["HF8"], (1,), "small", np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from pypto_verified.compiler import compile_function
 from pypto_verified.errors import InputError
 from pypto_verified.language import load_source
 from pypto_verified.simulate import Request, save, simulate
-from pypto_verified.targets import A2A3
+from pypto_verified.targets import A2A3, A5
 
 KERNEL = dedent("""\
     import pypto.language as pl
@@ -97,6 +97,76 @@ def test_a_pto_file_takes_arrays_by_argument(kernel: str, tmp_path: Path) -> Non
     assert simulate(request, _quiet).outputs["arg1"].sum() == 2.0 * 3 * 8
 
 
+def test_a_pto_file_says_shapes_and_target(kernel: str, tmp_path: Path) -> None:
+    (function,) = load_source(KERNEL, "twice.py").programs[0].functions
+    path = tmp_path / "twice.pto"
+    path.write_text(compile_function(function, A5).text)
+    found = simulate(Request(str(path), inputs={"arg0": "ones"}, sets={"arg2": "3", "arg3": "5"}), _quiet)
+    assert found.outputs["arg0"].shape == found.outputs["arg1"].shape == (5, 8)
+    assert found.notes == ("arg1: randn [5, 8] as its view says, since no --input names it",)
+    assert found.written == {"arg1"}
+    # 240 KiB are there on a5 only
+    path.write_text(TILE_AT.format(arch="a5", address=192 * 1024))
+    assert simulate(Request(str(path)), _quiet).errors == []
+    assert [e.kind for e in simulate(Request(str(path), target="a2a3"), _quiet).errors] == ["capacity"]
+    path.write_text(TILE_AT.format(arch="a3", address=192 * 1024))
+    assert [e.kind for e in simulate(Request(str(path)), _quiet).errors] == ["capacity"]
+
+
+def test_the_function_that_nobody_calls_is_run(tmp_path: Path) -> None:
+    path = tmp_path / "calls.pto"
+    path.write_text("""module {
+  func.func @entry(%out: !pto.ptr<i32>) {
+    %c0 = arith.constant 0 : index
+    %v = func.call @seven() : () -> i32
+    pto.store_scalar %v, %out[%c0] : !pto.ptr<i32>, i32
+    return
+  }
+  func.func private @seven() -> i32 {
+    %v = arith.constant 7 : i32
+    return %v : i32
+  }
+}
+""")
+    found = simulate(Request(str(path), inputs={"out": "zeros:2"}), _quiet)
+    assert (found.function, found.outputs["out"].tolist()) == ("entry", [7, 0])
+
+
+def test_eight_bit_floats_come_and_go_as_f32(tmp_path: Path) -> None:
+    tile = ("!pto.tile_buf<loc=vec, dtype=f8E5M2, rows=1, cols=32, v_row=1, v_col=32, blayout=row_major, "
+            "slayout=none_box, fractal=512, pad=0>")
+    view, part = "!pto.tensor_view<?x?xf8E5M2>", "!pto.partition_tensor_view<1x32xf8E5M2>"
+    path = tmp_path / "copy.pto"
+    path.write_text(f"""module attributes {{pto.target_arch = "a5"}} {{
+  func.func @copy(%a: !pto.ptr<f8E5M2>, %out: !pto.ptr<f8E5M2>) {{
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %v = pto.make_tensor_view %a, shape = [%c1, %c32], strides = [%c32, %c1] : {view}
+    %w = pto.make_tensor_view %out, shape = [%c1, %c32], strides = [%c32, %c1] : {view}
+    %p = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c1, %c32] : {view} -> {part}
+    %q = pto.partition_view %w, offsets = [%c0, %c0], sizes = [%c1, %c32] : {view} -> {part}
+    %x = pto.alloc_tile : {tile}
+    pto.tload ins(%p : {part}) outs(%x : {tile})
+    pto.tstore ins(%x : {tile}) outs(%q : {part})
+    return
+  }}
+}}
+""")
+    np.save(tmp_path / "a.npy", np.full((1, 32), 1.25, np.float32))
+    found = simulate(Request(str(path), inputs={"a": str(tmp_path / "a.npy"), "out": "zeros"}), _quiet)
+    assert found.errors == [] and found.outputs["out"].dtype == ml_dtypes.float8_e5m2
+    save(found, tmp_path)
+    assert np.load(tmp_path / "out.npy").tolist() == [[1.25] * 32]
+
+
+def test_integers_are_small_unless_asked_for_otherwise(tmp_path: Path) -> None:
+    path = tmp_path / "k.py"
+    path.write_text(KERNEL.replace("FP32", "INT32").replace("pl.mul(x, 2.0)", "pl.mul(x, 2)"))
+    found = simulate(Request(str(path), sets={"M": "4", "n": "2"}), _quiet)
+    assert found.notes[0] == "a: small, since no --input names it" and np.abs(found.outputs["a"]).max() < 100
+
+
 def test_bfloat16_comes_and_goes_as_f32(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
     path.write_text(KERNEL.replace("FP32", "BF16").replace("[4, 8]", "[4, 16]").replace(", 8]", ", 16]")
@@ -112,6 +182,7 @@ def test_bfloat16_comes_and_goes_as_f32(tmp_path: Path) -> None:
     ("change", "message"),
     [
         ({"sets": {"M": "4"}}, "no value for n"),
+        ({"sets": {}}, "no value for n, M"),
         ({"sets": {"M": "4", "n": "x"}}, "--set n=x: not a number"),
         ({"sets": {"M": "4", "n": "2", "k": "1"}}, "--set k: there is no such scalar"),
         ({"inputs": {"b": "randn"}}, "--input b: there is no such tensor; there are: a, out"),
@@ -131,6 +202,16 @@ def test_a_line_without_tiles_is_noted(kernel: str) -> None:
     found = simulate(Request(kernel, inputs={"a": "ramp"}, sets={"M": "4", "n": "2"}, dumps=(1,)), _quiet)
     assert found.notes[-1] == "no op that writes a tile stands at line 1"
 
+
+TILE_AT = """module attributes {{pto.target_arch = "{arch}"}} {{
+  func.func @kernel() {{
+    %at = arith.constant {address} : i64
+    %x = pto.alloc_tile addr = %at : !pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=8, v_row=8, v_col=8, \
+blayout=row_major, slayout=none_box, fractal=512, pad=0>
+    return
+  }}
+}}
+"""
 
 PIPE = dedent("""\
     import pypto.language as pl
