@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.simulator.errors import UnmodelledError
@@ -232,8 +232,7 @@ class Leave(Item):
         return len(self._there()) >= self.expected
 
     def run(self, lane: Timeline) -> None:
-        token = together(self._there())
-        self.core.hold(replace(token, seen=self.core.everything().seen))
+        self.core.hold(together(self._there()))
 
     def want(self) -> Want:
         launched = len(self.participants)

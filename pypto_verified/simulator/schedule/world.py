@@ -100,7 +100,7 @@ class World:
             for found in conflicts(region, stamp, access.writes, known or lane.known, waw):
                 self._race(found, item, memory)
             if access.space is Space.GM and not access.writes:
-                self._check_seen(region, item, lane, str(memory))
+                self._check_seen(region, item, lane, self._name(memory))
             record(region, stamp, access.writes)
         self.log.clear()
 

@@ -1,0 +1,250 @@
+"""Cores that share global memory: counted flags, barriers of all cores, blocks of a launch, and what none of them makes
+visible. Scenarios of the classes HANG, GM-VIS and, for global memory, SYNC-MISS."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pypto_verified.pto.reader import read
+from pypto_verified.simulator import schedule
+from pypto_verified.simulator.schedule import Outcome
+from pypto_verified.simulator.values import Array
+from pypto_verified.targets import target
+from pypto_verified.targets.pipes import Hazard
+from tests.simulator.text import ramp, zeros
+
+MAT = "!pto.tile_buf<mat, 16x8xf32, blayout=col_major, slayout=row_major>"
+VEC = "!pto.tile_buf<vec, 16x8xf32>"
+PART = "!pto.partition_tensor_view<16x8xf32>"
+ORDERS = ("program", "eager", "late", "random")
+
+
+def kernel(body: str, tensors: str = "a s out") -> str:
+    """A function over tensors of [32, 8] f32; `%NAME_p` is the first half of each."""
+    views = "\n".join(
+        f"""%{n}_v = pto.make_tensor_view %{n}, shape = [%c32, %c8], strides = [%c8, %c1] {{layout = #pto.layout<nd>}}
+          : !pto.tensor_view<?x?xf32>
+        %{n}_p = pto.partition_view %{n}_v, offsets = [%c0, %c0], sizes = [%c16, %c8]
+          : !pto.tensor_view<?x?xf32> -> {PART}"""
+        for n in tensors.split())
+    numbers = "\n".join(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 8, 16, 32))
+    arguments = ", ".join(f"%{n}: !pto.ptr<f32>" for n in tensors.split())
+    return f"""module {{
+      func.func @kernel({arguments}, %ws: !pto.ptr<i32>) {{
+        {numbers}
+        %at = arith.constant 0 : i64
+        {views}
+        {body}
+        return
+      }}
+    }}"""
+
+
+def cube(*lines: str) -> str:
+    made = f"%c = pto.alloc_tile addr = %at : {MAT}"
+    return "\n".join(["pto.section.cube {", made, *lines, "}"])
+
+
+def vector(*lines: str) -> str:
+    made = f"%v = pto.alloc_tile addr = %at : {VEC}"
+    return "\n".join(["pto.section.vector {", made, *lines, "}"])
+
+
+def load(tensor: str, tile: str) -> str:
+    return f"pto.tload ins(%{tensor}_p : {PART}) outs(%{tile} : {MAT if tile == 'c' else VEC})"
+
+
+def store(tile: str, tensor: str, attrs: str = "") -> str:
+    return f"pto.tstore ins(%{tile} : {MAT if tile == 'c' else VEC}) outs(%{tensor}_p : {PART}) {attrs}"
+
+
+ALL = "pto.barrier <PIPE_ALL>"
+
+
+def run(body: str, order: str = "program", on: str = "a2a3", strict: bool = False, blocks: int | None = None,
+        chip: int | None = None, lanes: int | None = None) -> Outcome:
+    tensors: dict[str, Array] = {"a": ramp(32, 8), "s": zeros(32, 8), "out": zeros(32, 8),
+                                 "ws": np.zeros(16, np.int32)}
+    return schedule.run(read(kernel(body), "kernel.pto"), target(on), tensors, schedule=order, strict=strict,
+                        blocks=blocks, chip=chip, lanes=lanes)
+
+
+def handed_over(told: bool, pipe: str = "MTE3") -> str:
+    """S6: the cube writes s, the vector cores read it."""
+    given = [f"pto.sync.set <PIPE_{pipe}>, 3"] if told else []
+    taken = ["pto.sync.wait <PIPE_MTE2>, 3"] if told else []
+    return "\n".join((cube(load("a", "c"), ALL, store("c", "s"), *given),
+                      vector(*taken, load("s", "v"), ALL, *LANE_0_STORES)))
+
+
+LANE_0_STORES = ("%l = pto.get_subblock_idx", "%z = arith.constant 0 : i64", "%first = arith.cmpi eq, %l, %z : i64",
+                 "scf.if %first {", store("v", "out"), "}")
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize("on", ["a2a3", "a5"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_flag_between_cores_orders_what_one_stores_and_the_other_loads(order: str, on: str) -> None:
+    outcome = run(handed_over(told=True), order, on)
+    assert outcome.clean
+    np.testing.assert_array_equal(outcome.outputs["out"][:16], ramp(32, 8)[:16])
+    missing = run(handed_over(told=False), order, on)
+    assert {r.memory for r in missing.races} == {"tensor s"}
+    cores = {missing.races[0].first.core, missing.races[0].second.core}
+    assert "cube" in cores and len(cores) == 2
+
+
+def test_a_flag_of_another_pipe_tells_nothing_of_the_store() -> None:
+    outcome = run(handed_over(told=True, pipe="MTE2"))
+    assert [r.memory for r in outcome.races] == ["tensor s"]
+
+
+def answered(both_lanes: bool) -> str:
+    """The cube waits for its vector cores."""
+    condition = [] if both_lanes else [*LANE_0_STORES[:3], "scf.if %first {"]
+    end = [] if both_lanes else ["}"]
+    return "\n".join((cube("pto.sync.wait <PIPE_MTE2>, 1"), vector(*condition, "pto.sync.set <PIPE_V>, 1", *end)))
+
+
+@pytest.mark.requirement("EV-06")
+def test_a_cube_waits_for_the_flags_of_both_lanes() -> None:
+    assert run(answered(both_lanes=True)).clean
+    outcome = run(answered(both_lanes=False))
+    assert outcome.deadlock is not None
+    (blocked,) = outcome.deadlock.blocked
+    assert (blocked.at.core, blocked.waits_for) == ("cube", "cross-core flag 1")
+    assert "pto.sync.set" not in blocked.at.op.name
+
+
+@pytest.mark.parametrize(("id", "lane"), [(2, 0), (18, 1)])
+def test_on_a5_a_cube_sets_the_flag_of_one_lane(id: int, lane: int) -> None:
+    outcome = run("\n".join((cube(f"pto.set_intra_block <PIPE_FIX>, {id}"),
+                             vector("pto.wait_intra_block <PIPE_V>, 2", "pto.barrier <PIPE_ALL>"))), on="a5")
+    assert outcome.deadlock is not None
+    assert {b.at.core for b in outcome.deadlock.blocked} == {f"vector lane {1 - lane}"}
+
+
+def test_on_a5_a_wait_holds_its_own_pipe_alone() -> None:
+    """The load is not held by a wait on V; with the wait on MTE2 it is."""
+    def body(pipe: str) -> str:
+        return "\n".join((
+            cube(load("a", "c"), ALL, store("c", "s"), "pto.set_intra_block <PIPE_MTE3>, 0",
+                 "pto.set_intra_block <PIPE_MTE3>, 16"),
+            vector(f"pto.wait_intra_block <PIPE_{pipe}>, 0", load("s", "v"))))
+    assert [r.memory for r in run(body("V"), on="a5").races] == ["tensor s"] * 1
+    assert run(body("MTE2"), on="a5").races == []
+
+
+def test_a_counter_holds_fifteen() -> None:
+    def body(count: int) -> str:
+        sets, waits = ["pto.sync.set <PIPE_FIX>, 0"] * count, ["pto.sync.wait <PIPE_V>, 0"] * count
+        return "\n".join((cube(*sets), vector(*waits)))
+    assert run(body(15)).clean
+    assert any(e.kind == "pipe" and "exceeds 15" in e.message for e in run(body(16)).errors)
+
+
+def met(mode: str, kinds: str, before: str = "", after: str = "", extra: str = "") -> str:
+    """A barrier of cores; `extra` more of it on the vector cores."""
+    workspace = "" if mode == "hard" else "%ws : !pto.ptr<i32>"
+    call = f"pto.syncall({workspace}) mode = #pto.sync_all_mode<{mode}>, core_type = #pto.sync_core_type<{kinds}>"
+    on_cube = [call] if kinds != "aiv_only" else []
+    on_vector = [call] * (1 + bool(extra)) if kinds != "aic_only" else []
+    return "\n".join((cube(*on_cube), vector(before, *on_vector, after)))
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize("kinds", ["aiv_only", "aic_only", "mix"])
+@pytest.mark.parametrize("mode", ["hard", "soft"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_barrier_lets_all_go_on_when_all_have_come(order: str, mode: str, kinds: str) -> None:
+    assert run(met(mode, kinds), order, blocks=2, chip=2).clean
+    if kinds != "aic_only":
+        once_more = run(met(mode, kinds, extra="yes"), order, blocks=2, chip=2)
+        if kinds == "mix":
+            assert once_more.deadlock is not None
+            assert once_more.deadlock.blocked[0].because == "the others do not come, or not as often"
+
+
+@pytest.mark.parametrize(("blocks", "hangs"), [(20, True), (24, False)])
+def test_a_hard_barrier_waits_for_every_core_of_the_chip(blocks: int, hangs: bool) -> None:
+    """E5: a launch of 20 blocks on a chip with 24 cubes."""
+    outcome = run(met("hard", "aic_only"), blocks=blocks)
+    assert (outcome.deadlock is not None) is hangs
+    if outcome.deadlock is not None:
+        assert len(outcome.deadlock.blocked) == 20
+        waits_for = outcome.deadlock.blocked[0].waits_for
+        assert waits_for.startswith("24 cores at the barrier, 20 are there and only 20 run this kernel")
+    assert run(met("soft", "aic_only"), blocks=blocks).clean
+
+
+def window(tensor: str) -> str:
+    """%mine: 16 rows of a tensor from %row."""
+    return (f"%mine = pto.partition_view %{tensor}_v, offsets = [%row, %c0], sizes = [%c16, %c8] : "
+            f"!pto.tensor_view<?x?xf32> -> {PART}")
+
+
+def exchanged(fence: bool) -> str:
+    """Each block stores its half of s, meets the others, and loads the first half."""
+    half = ("%b = pto.get_block_idx", "%bi = arith.index_cast %b : i64 to index", "%row = arith.muli %bi, %c16 : index",
+            window("s"), f"pto.tstore ins(%v : {VEC}) outs(%mine : {PART})")
+    fences = ["pto.fence.barrier_all #pto.fence_scope<gm>"] if fence else []
+    call = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>"
+    return vector(load("a", "v"), ALL, *half, *fences, call, load("s", "v"))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_barrier_of_cores_orders_but_makes_nothing_visible(order: str) -> None:
+    outcome = run(exchanged(fence=False), order, blocks=2, chip=1)
+    assert outcome.races == []
+    (unseen,) = outcome.unseen
+    assert (unseen.write.op.name, unseen.read.op.name, unseen.memory) == ("pto.tstore", "pto.tload", "tensor s")
+    assert unseen.fences == ("pto.fence.barrier_all",)
+    assert run(exchanged(fence=True), order, blocks=2, chip=1).clean
+
+
+def reread(*between: str) -> str:
+    """W1: a store to s, then a load of it, with a flag between them."""
+    return vector(load("a", "v"), ALL, store("v", "s"), "pto.set_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID0>]",
+                  "pto.wait_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID0>]", *between, load("s", "v"))
+
+
+@pytest.mark.parametrize(("fence", "strict", "told"), [(False, False, 0), (False, True, 1), (True, True, 0)])
+def test_a_pipe_flag_is_no_memory_fence_in_the_strict_reading(fence: bool, strict: bool, told: int) -> None:
+    between = ["pto.fence.barrier_all #pto.fence_scope<gm>"] if fence else []
+    outcome = run(reread(*between), strict=strict)
+    assert outcome.races == [] and len(outcome.unseen) == told
+
+
+def scalar_store(*between: str) -> str:
+    return vector("%x = arith.constant 1.0 : f32", "pto.store_scalar %x, %s[%c0] : !pto.ptr<f32>, f32",
+                  *between, "pto.set_flag[<PIPE_S>, <PIPE_MTE2>, <EVENT_ID0>]",
+                  "pto.wait_flag[<PIPE_S>, <PIPE_MTE2>, <EVENT_ID0>]", load("s", "v"))
+
+
+def test_a_scalar_store_stays_in_the_cache_until_it_is_written_back() -> None:
+    outcome = run(scalar_store())
+    (unseen,) = outcome.unseen
+    assert unseen.fences == ("pto.cmo.cacheinvalid",)
+    assert run(scalar_store("pto.cmo.cacheinvalid %s single_cache_line : !pto.ptr<f32>")).clean
+
+
+def written_by_blocks(step: int, atomic: bool = False) -> str:
+    """Block i stores 16 rows of out, from row `step` * i."""
+    attrs = "{atomicType = #pto.atomic_type<atomic_add>}" if atomic else ""
+    return vector(
+        load("a", "v"), ALL, "%b = pto.get_block_idx", "%bi = arith.index_cast %b : i64 to index",
+        f"%step = arith.constant {step} : index", "%row = arith.muli %bi, %step : index",
+        window("out"), f"pto.tstore ins(%v : {VEC}) outs(%mine : {PART}) {attrs}")
+
+
+def test_blocks_of_a_launch_write_their_own_windows() -> None:
+    """Q2 on the device: windows of 16 rows every 16 rows, or every 8."""
+    assert run(written_by_blocks(16), blocks=2).clean
+    (race,) = run(written_by_blocks(8), blocks=2).races
+    assert race.hazard is Hazard.WAW and race.memory == "tensor out"
+    assert (race.low, race.high) == (8 * 8 * 4, 16 * 8 * 4)
+    assert {race.first.core, race.second.core} == {"block 0 vector", "block 1 vector"}
+    added = run(written_by_blocks(8, atomic=True), blocks=2)
+    assert added.clean
+    np.testing.assert_array_equal(added.outputs["out"][8:16], ramp(32, 8)[8:16] + ramp(32, 8)[:8])
