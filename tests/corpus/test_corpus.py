@@ -27,11 +27,19 @@ MARK = "<- here"
 _OBSERVABLE = {r.id: r.observable for r in RULES}
 
 
-def _header(path: Path) -> tuple[str, tuple[str, ...]]:
-    """The rule, and the public reports."""
-    rule, after, *_ = (line.lstrip("/# ").strip() for line in path.read_text(encoding="utf-8").splitlines())
-    named = after.removeprefix("after ").split(":")[0].split(", ") if after.startswith("after ") else []
-    return rule, tuple(i.strip() for i in named)
+def _lines(path: Path) -> list[str]:
+    return [line.lstrip("/# ").strip() for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def rule_of(path: Path) -> str:
+    """The rule, or family, of the header."""
+    return _lines(path)[0]
+
+
+def reports(path: Path) -> tuple[str, ...]:
+    """The public reports that the header names."""
+    after = _lines(path)[1]
+    return tuple(after.removeprefix("after ").split(":")[0].split(", ")) if after.startswith("after ") else ()
 
 
 @cache
@@ -41,7 +49,7 @@ def _result(path: Path) -> FileResult:
 
 def _findings(path: Path) -> list[Finding]:
     """What was found by the rule of the header, or by its family."""
-    rule, result = _header(path)[0], _result(path)
+    rule, result = rule_of(path), _result(path)
     found = [*result.findings, *(f for function in result.functions for f in function.findings)]
     return [f for f in found if f"{f.rule}-".startswith(f"{rule}-")]
 
@@ -61,7 +69,7 @@ def test_each_kernel_has_a_twin() -> None:
 def test_the_defect_is_found_by_its_rule_at_its_line(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     marked = {number for number, line in enumerate(lines, 1) if MARK in line}
-    verdict = Verdict.ERROR if _header(path)[0] in ERRORS else Verdict.REFUTED
+    verdict = Verdict.ERROR if rule_of(path) in ERRORS else Verdict.REFUTED
     found = [f for f in _findings(path) if f.verdict is verdict]
     assert marked <= {f.line for f in found} and found
     assert all(f.help or f.rule.startswith("LEGAL-") or verdict is Verdict.ERROR for f in found)
@@ -86,7 +94,5 @@ def test_the_twin_is_proved(path: Path) -> None:
 
 @pytest.mark.parametrize("path", ACCEPT, ids=lambda p: p.stem)
 def test_a_twin_differs_in_little_more_than_the_defect(path: Path) -> None:
-    rule, reports = _header(HERE / "reject" / path.name)
-    assert _header(path)[0] == rule
-    assert reports, "no public report is named"
+    assert rule_of(path) == rule_of(HERE / "reject" / path.name)
     assert 0 < _changed_lines(path) <= 20
