@@ -69,7 +69,8 @@ def results(example: Example, violating: bool) -> list[FunctionResult]:
     """What the family of the example's rule says about one of its kernels."""
     module = module_of(example, violating)
     outputs = {f.name: example.outputs for f in module.funcs}
-    options = Options(outputs=outputs, level=example.level, families=frozenset({family(example.rule)}))
+    options = Options(
+        strict=example.strict, outputs=outputs, level=example.level, families=frozenset({family(example.rule)}))
     return verify(module, target_of(example, violating), options)
 
 
@@ -89,4 +90,4 @@ def _formula(rule: CatalogueRule, example: Example) -> str:
     outputs = tuple((o, o) for o in example.outputs)
     level3 = any("addr" in op.args for op in walk_ops(func))
     program = build_program(func, module.file, chip.name, None)
-    return formula_of(rule, Context(program, chip, level3, module=module, outputs=outputs))
+    return formula_of(rule, Context(program, chip, level3, example.strict, module, outputs=outputs))

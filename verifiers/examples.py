@@ -23,7 +23,8 @@ _HOLE = re.compile(r"«([^»|]*)\|([^»]*)»")
 @dataclass(frozen=True, slots=True)
 class Example:
     """Two `.pto` texts, and the target each is for. `level`: of the assembler, '' where it does not matter; `outputs`:
-    arguments that the author declares as written only, which a text can't say."""
+    arguments that the author declares as written only, which a text can't say; `strict`: for rules that refute
+    something only with `--strict`."""
 
     rule: str
     passing: str
@@ -32,6 +33,7 @@ class Example:
     target_violating: str
     level: str = ""
     outputs: tuple[str, ...] = ()
+    strict: bool = False
 
     def changed(self) -> list[tuple[int, list[str], list[str]]]:
         """(line number in the passing kernel, its lines, the violating lines) where the two differ."""
@@ -56,7 +58,7 @@ def parse(text: str) -> dict[str, Example]:
         outputs = tuple(o for o in given.get("outputs", "").split(",") if o)
         found[rule] = Example(
             rule, _fill(body, 1), _fill(body, 2), _fill(given["target"], 1), _fill(given["target"], 2),
-            given.get("level", ""), outputs)
+            given.get("level", ""), outputs, given.get("strict") == "yes")
     return found
 
 
@@ -73,6 +75,7 @@ def _spell(e: Example) -> str:
     head = [f"== {e.rule}", f"target={_marked(e.target, e.target_violating)}"]
     head += [f"level={e.level}"] if e.level else []
     head += [f"outputs={','.join(e.outputs)}"] if e.outputs else []
+    head += ["strict=yes"] if e.strict else []
     good, bad = e.passing.splitlines(), e.violating.splitlines()
     body = [_marked(a, b) for a, b in zip(good, bad, strict=True)] if len(good) == len(bad) else [
         _marked(e.passing.rstrip("\n"), e.violating.rstrip("\n"))]

@@ -41,6 +41,8 @@ class ExampleText(Protocol):
     def target(self) -> str: ...
     @property
     def target_violating(self) -> str: ...
+    @property
+    def strict(self) -> bool: ...
     def changed(self) -> list[tuple[int, list[str], list[str]]]: ...
 
 
@@ -113,7 +115,8 @@ def explain(card: CardText, assumptions: Sequence[tuple[str, str]], theorems: Se
     ]
     lines = [card.id, *(_row(name, text) for name, text in rows if text)]
     lines += ["", f"  passes ({card.example.target}):", "", *(f"    {x}" for x in card.example.passing.splitlines())]
-    lines += ["", f"  fails ({card.example.target_violating}):", ""]
+    how = ", --strict" if card.example.strict else ""
+    lines += ["", f"  fails ({card.example.target_violating}{how}):", ""]
     for number, good, bad in card.example.changed():
         lines += [f"    {number:>3} - {line.strip()}" for line in good]
         lines += [f"    {number:>3} + {line.strip()}" for line in bad]

@@ -14,12 +14,13 @@ SMALL = tile(16, 64, valid=("16", "64"))
 @dataclass(frozen=True, slots=True)
 class Pair:
     """`good` holds, `bad` is refuted by the rule and by nothing in common with `good`. `outputs`: arguments of `@k`
-    that the author declared as written only."""
+    that the author declared as written only; `strict`: checked with the stricter readings."""
 
     good: str
     bad: str
     chip: str = "a2a3"
     outputs: tuple[str, ...] = ()
+    strict: bool = False
 
 
 def _alloc_only(type_: str, address: int | None = 0, more: str = "") -> str:
@@ -199,7 +200,8 @@ def _typed_load(dtype: str) -> str:
 def _typed_move(dtype: str) -> str:
     source, dst = tile(dtype="f16"), tile(dtype=dtype)
     return kernel("\n".join((
-        alloc("x", source, 0), given("x", source, "h", "f16"), alloc("y", dst, 8192), unary("tmov", "x", "y", source, dst),
+        alloc("x", source, 0), given("x", source, "h", "f16"), alloc("y", dst, 8192),
+        unary("tmov", "x", "y", source, dst),
         out("y", dst, pointer="h", dtype="f16"))), "%h: !pto.ptr<f16>")
 
 

@@ -226,6 +226,13 @@ def _walked(size: str) -> str:
             "%c64 = arith", "%c31 = arith.constant 31 : index\n    %c64 = arith", 1)
 
 
+def _part_of(extent: str) -> str:
+    """32 rows of an output of `extent` rows."""
+    return _lines(
+        view("o", "q", extent), alloc("t", VEC), fill("t", VEC), window("w", "o", "%c0, %c0", "%c32, %c64"),
+        store("t", "w", VEC))
+
+
 def _compared(mode: str) -> str:
     """The mask of an i32 tile and a constant."""
     numbers, mask = tile(32, 64, "i32"), tile(32, 32, "i8")
@@ -259,6 +266,7 @@ PAIRS: dict[str, Pair] = {
     "WRITE-ANY": Pair(_kept("window"), _kept("tile")),
     "WRITE-OUT": Pair(_handed("q"), _handed("p"), outputs=("q",)),
     "WRITE-TWICE": Pair(_divided("c32"), _divided("c16")),
+    "WRITE-WHOLE": Pair(_part_of("c32"), _part_of("c64"), strict=True),
     "WRITE-REST": Pair(_walked("n"), _walked("down")),
     "LAYOUT-BURST": Pair(_strided("c64", "c1"), _strided("c64", "c2")),
     "LAYOUT-GAP": Pair(_strided("c64", "c1"), _strided("c63", "c1")),

@@ -92,9 +92,10 @@ def unary(op: str, src: str, dst: str, src_type: str, dst_type: str | None = Non
 
 def check(
     text: str, *, chip: str = "a2a3", families: str = "", assume: tuple[str, ...] = (), outputs: tuple[str, ...] = (),
+    strict: bool = False,
 ) -> FunctionResult:
     """The result of the last function of a text; `families` are blank-separated, `outputs` declared arguments."""
-    options = Options(assume=assume, families=frozenset(families.split()), outputs={"k": outputs})
+    options = Options(assume=assume, strict=strict, families=frozenset(families.split()), outputs={"k": outputs})
     *_, result = verify(read(text, "k.pto"), target(chip), options)
     return result
 

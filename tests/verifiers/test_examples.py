@@ -66,7 +66,8 @@ def test_the_table_and_a_card_as_json(capsys: pytest.CaptureFixture[str]) -> Non
     assert [r["id"] for r in table] == sorted(RULES)
     assert main(["rules", "box-rows", "--format", "json"]) == 0
     one = json.loads(capsys.readouterr().out)
-    assert (one["id"], one["theorems"], one["formula"]) == ("BOX-ROWS", ["BOX-BIJECTION", "BOX-EXACT"], "rows % 16 == 0")
+    assert (one["id"], one["formula"]) == ("BOX-ROWS", "rows % 16 == 0")
+    assert one["theorems"] == ["BOX-BIJECTION", "BOX-EXACT"]
     assert one["passing"] == all_examples()["BOX-ROWS"].passing
 
 

@@ -1,0 +1,110 @@
+"""Outputs that a loop or the blocks of a launch divide: written to the end, without gaps, under every size."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.report.model import Verdict
+from tests.verifiers.kernels import (
+    alloc,
+    check,
+    fill,
+    finding,
+    kernel,
+    obligations,
+    store,
+    tile,
+    verdicts,
+    view,
+    window,
+)
+
+VEC = tile()
+BLOCKS = "%block_idx: i32, %block_num: i32"
+
+
+def rows(start: str, count: str) -> str:
+    """Rows of %t from `start` on to the output of M rows."""
+    return "\n".join((window("w", "o", f"%{start}, %c0", f"%{count}, %c64"), store("t", "w", VEC)))
+
+
+def grid(*body: str) -> str:
+    """A kernel on an output %o of M rows; %b and %n are block index and count, %up and %down M/32 rounded."""
+    return kernel("\n".join((
+        "%c31 = arith.constant 31 : index", view("o", "q", "M"), alloc("t", VEC), fill("t", VEC),
+        "%b = arith.index_cast %block_idx : i32 to index", "%n = arith.index_cast %block_num : i32 to index",
+        "%more = arith.addi %M, %c31 : index", "%up = arith.divsi %more, %c32 : index",
+        "%down = arith.divsi %M, %c32 : index", *body)), f"%M: index, {BLOCKS}")
+
+
+def taking_turns(count: str, step: str = "n", last: str = "rows") -> str:
+    """`for i in range(block_idx, count, step)`: 32 rows each, `rows` cut short at the end."""
+    return grid(
+        f"scf.for %i = %b to %{count} step %{step} {{", "%at = arith.muli %i, %c32 : index",
+        "%left = arith.subi %M, %at : index", "%rows = arith.minsi %left, %c32 : index", rows("at", last), "}")
+
+
+def divided(rounded: str) -> str:
+    """Each block writes its share of M rows: M over the number of blocks, rounded up or down."""
+    return grid(
+        "%less = arith.subi %n, %c1 : index", "%sum = arith.addi %M, %less : index",
+        f"%share = arith.divsi %{rounded}, %n : index", "%at = arith.muli %b, %share : index",
+        "%left = arith.subi %M, %at : index", "%some = arith.minsi %left, %share : index",
+        "%rows = arith.maxsi %some, %c0 : index", rows("at", "rows"))
+
+
+def stepping(size: str) -> str:
+    """A loop over M rows in steps of 32 that writes `size` of them."""
+    return grid(
+        "scf.for %i = %c0 to %M step %c32 {", "%left = arith.subi %M, %i : index",
+        f"%rows = arith.minsi %left, %{size} : index", rows("i", "rows"), "}")
+
+
+@pytest.mark.parametrize(("text", "verdict"), [
+    (taking_turns("up"), Verdict.PROVED), (taking_turns("down"), Verdict.REFUTED),
+    (divided("sum"), Verdict.PROVED), (divided("M"), Verdict.UNKNOWN),
+    (stepping("c32"), Verdict.PROVED), (stepping("c16"), Verdict.REFUTED),
+])
+def test_what_is_divided_is_written_wholly(text: str, verdict: Verdict) -> None:
+    """A caller of a text may keep M a multiple of the number of blocks: that is a question, not a refutation."""
+    result = check(text, families="WRITE")
+    assert verdicts(result, "WRITE-REST") == {verdict}
+    assert all(o.assumptions.count("BLOCK-OF-GRID") == 0 for o in obligations(result, "WRITE-REST"))
+
+
+def test_the_numbers_of_a_rest_are_small() -> None:
+    found = finding(check(taking_turns("down"), families="WRITE"), "WRITE-REST")
+    assert dict(found.witness)["M"] == 1
+    assert "has M = 1, the loop writes up to 0 of it" in found.message
+
+
+def test_a_gap_between_windows_is_told_with_its_ends() -> None:
+    result = check(stepping("c16"), families="WRITE", assume=("M % 32 == 1", "M > 32"))
+    found = finding(result, "WRITE-REST")
+    assert found.verdict is Verdict.REFUTED
+    assert "one window ends before 16 and the next starts at 32" in found.message
+
+
+@pytest.mark.parametrize("text", [
+    grid("%at = arith.muli %b, %c32 : index", rows("at", "c32")),
+    taking_turns("up", step="c2"),
+    grid("%in = arith.cmpi slt, %b, %up : index", "scf.if %in {", "%at = arith.muli %b, %c32 : index",
+         rows("at", "c32"), "}"),
+], ids=["as many blocks as the caller likes", "every other block", "a guard"])
+def test_what_a_caller_may_complete_is_not_refuted(text: str) -> None:
+    result = check(text, families="WRITE")
+    assert all(o.verdict is Verdict.PROVED for o in result.obligations if o.rule != "WRITE-TWICE")
+    assert "BLOCK-OF-GRID" in {a for o in obligations(result, "WRITE-WHOLE") for a in o.assumptions}
+
+
+def test_with_the_stricter_reading_a_function_writes_all_of_it_alone() -> None:
+    block = grid("%at = arith.muli %b, %c32 : index", rows("at", "c32"))
+    assert Verdict.UNKNOWN in verdicts(check(block, families="WRITE", strict=True), "WRITE-WHOLE")
+    part = grid(rows("c0", "c32"))
+    assert Verdict.REFUTED in verdicts(check(part, families="WRITE", strict=True), "WRITE-WHOLE")
+    whole = grid(rows("c0", "M"))
+    assert verdicts(check(whole, families="WRITE", strict=True), "WRITE-WHOLE") == {Verdict.PROVED}
+    loop = kernel("\n".join((
+        view("o", "q", "c128"), alloc("t", VEC), fill("t", VEC), "scf.for %i = %c0 to %c128 step %c32 {",
+        rows("i", "c32"), "}")))
+    assert verdicts(check(loop, families="WRITE", strict=True), "WRITE-WHOLE") == {Verdict.PROVED}

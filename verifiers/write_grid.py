@@ -1,0 +1,227 @@
+"""WRITE-REST: what walks an output by the output's own extent reaches all of it, without gaps.
+
+A walk is the only loop that moves a store along an axis: a plain one, one in which the blocks of a launch take turns
+(`for i in range(block_idx, n, block_num)`: together they take every i below n once), or the index of the block itself
+where the tensor is divided by the number of blocks. How many blocks a caller launches for windows of a fixed size is
+the caller's business.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pypto_verified.index import Cond, Expr, all_of, any_of, const, implies, substitute, symbol, symbols_of
+from pypto_verified.index.cond import TRUE
+from pypto_verified.pto.module import EnumAttr
+from verifiers.access import Loop, Step, SymbolKind, Window
+from verifiers.access.scalars import ceiling
+from verifiers.bound import unclamped
+from verifiers.rule import SAFETY, Rule, Witness, always
+from verifiers.sites import Context, Site, op_text
+
+BLOCK, BLOCKS = "block_idx", "block_num"
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Windows along an axis: the one numbered `turn`, from 0 up to below `count`, has `size` elements from `start`.
+    `path` holds before the first, `name` is the symbol of the turn."""
+
+    name: str
+    count: Expr
+    start: Expr
+    size: Expr
+    path: Cond
+
+    def at(self, turn: Expr) -> tuple[Expr, Expr]:
+        """(start, end) of a window."""
+        start, size = (substitute(e, {self.name: turn}) for e in (self.start, self.size))
+        return start, start + size
+
+
+@dataclass(frozen=True, slots=True)
+class GridSite(Site):
+    """One axis of the only store to a tensor: `reached` by the last window of its walk, if one `ran`; `gap` is the end
+    of some window that is not the last, `next` the start of the one after it, `first` the start of the first."""
+
+    tensor: str
+    axis: int
+    ran: Cond
+    reached: Expr
+    extent: Expr
+    later: Cond
+    gap: Expr
+    next: Expr
+    first: Expr
+
+
+def stored(step: Step) -> tuple[Window, ...]:
+    """The windows that a step writes."""
+    return tuple(w for p in step.phases for g in p.writes for w in step.windows(g))
+
+
+def loaded(step: Step) -> tuple[Window, ...]:
+    """Windows whose old contents matter; a store that adds to them is among those."""
+    adds = step.op.attrs.get("atomicType")
+    read = tuple(w for p in step.phases for g in p.reads for w in step.windows(g))
+    return (*read, *stored(step)) if isinstance(adds, EnumAttr) and adds.member != "atomic_none" else read
+
+
+def lone_stores(context: Context) -> Iterator[tuple[Step, Window]]:
+    """Each store that is the only one to its tensor, which is never read and not written by what is not modelled."""
+    steps = context.program.steps
+    stores = [(s, w) for s in steps for w in stored(s)]
+    count = Counter(w.view.base for _, w in stores)
+    read = {w.view.base for s in steps for w in loaded(s)}
+    if all(s.modelled for s in steps):
+        yield from ((s, w) for s, w in stores if count[w.view.base] == 1 and w.view.base not in read and not w.parent)
+
+
+def _grids(context: Context) -> Iterator[GridSite]:
+    for step, window in lone_stores(context):
+        for axis, extent in enumerate(window.bounds):
+            walk = _walk(context, step, window, axis)
+            if walk is not None:
+                yield _grid(context, step, window, axis, walk, extent)
+
+
+def _parts(context: Context) -> Iterator[GridSite]:
+    """The axes that nothing walks by the tensor's own extent: a window of a fixed place is a walk of one turn."""
+    for step, window in lone_stores(context):
+        for axis, extent in enumerate(window.bounds):
+            if _walk(context, step, window, axis) is None:
+                start, size = unclamped(window.offsets[axis]), window.sizes[axis]
+                moving = _moving(step, start)
+                walk = _plain(moving[0], start, size) if len(moving) == 1 and step.path is _outside(step) else None
+                alone = Walk("alone", const(1), start, size, step.path)
+                yield _grid(context, step, window, axis, walk or alone, extent)
+
+
+def _walk(context: Context, step: Step, window: Window, axis: int) -> Walk | None:
+    """What moves the window along the axis from its beginning, if it takes its number of turns from the extent."""
+    found = _mover(context, step, window, axis)
+    return found if found is not None and found.at(const(0))[0].value == 0 else None
+
+
+def _moving(step: Step, start: Expr) -> list[Loop]:
+    return [x for x in step.loops if x.var is not None and _runs(x) & set(symbols_of(start))]
+
+
+def _mover(context: Context, step: Step, window: Window, axis: int) -> Walk | None:
+    start, size, extent = unclamped(window.offsets[axis]), window.sizes[axis], window.bounds[axis]
+    kinds = context.program.symbols.kinds
+    dims = {n for n in symbols_of(extent) if kinds.get(n) is SymbolKind.DIM}
+    moving = _moving(step, start)
+    if len(moving) == 1 and step.path is _outside(step):
+        made = _plain(moving[0], start, size) or _in_turns(moving[0], start, size)
+        upper = moving[0].upper
+        return made if made is not None and upper is not None and dims & set(symbols_of(upper)) else None
+    names = set(symbols_of(start))
+    if not moving and {BLOCK, BLOCKS} <= names and names <= {BLOCK, BLOCKS} | dims and step.path is _outside(step):
+        return Walk(BLOCK, symbol(BLOCKS, 1), start, size, TRUE)
+    return None
+
+
+def _outside(step: Step) -> Cond:
+    return step.loops[-1].inside if step.loops else TRUE
+
+
+def _runs(loop: Loop) -> set[str]:
+    """The symbols that differ from one iteration to the next."""
+    fixed = set() if loop.lower is None else set(symbols_of(loop.lower))
+    return {n for t in (loop.counter, loop.var) if t is not None for n in symbols_of(t)} - fixed
+
+
+def _plain(loop: Loop, start: Expr, size: Expr) -> Walk | None:
+    """A loop with a constant step; only its counter moves the window."""
+    name = next((repr(t) for t in (loop.var, loop.counter) if t is not None and set(symbols_of(t)) == {repr(t)}), "")
+    if loop.lower is None or loop.upper is None or loop.step is None or (loop.step.value or 0) <= 0:
+        return None
+    if not name or set(symbols_of(start)) != {name}:
+        return None
+    turn = symbol(f"{name}_turn", 0)
+    first = loop.lower if repr(loop.var) == name else const(0)
+    at = {name: first + turn}
+    count = ceiling(loop.upper - loop.lower, loop.step)
+    return Walk(repr(turn), count, substitute(start, at), substitute(size, at), loop.path)
+
+
+def _in_turns(loop: Loop, start: Expr, size: Expr) -> Walk | None:
+    """A loop from s*block_idx in steps of s*block_num, for a constant s: all blocks together take every multiple of s
+    once."""
+    if loop.var is None or loop.lower is None or loop.upper is None or loop.step is None:
+        return None
+    block, blocks, name = symbol(BLOCK, 0), symbol(BLOCKS, 1), repr(loop.var)
+    pace = substitute(loop.step, {BLOCKS: 1}).value
+    if pace is None or pace <= 0 or loop.step is not blocks * pace or loop.lower is not block * pace:
+        return None
+    if set(symbols_of(loop.var)) != {name} or set(symbols_of(start)) != {name}:
+        return None
+    turn = symbol(f"{name}_turn", 0)
+    at = {name: turn * pace}
+    return Walk(repr(turn), ceiling(loop.upper, pace), substitute(start, at), substitute(size, at), loop.path)
+
+
+def _grid(context: Context, step: Step, window: Window, axis: int, walk: Walk, extent: Expr) -> GridSite:
+    label = f"{op_text(step.op)} {window.view.name}[{axis}]"
+    turn = symbol(walk.name, 0)
+    return GridSite(
+        context, step.op, walk.path, label, window.view.name, axis, walk.count >= 1,
+        walk.at(walk.count - 1)[1], extent, turn + 1 < walk.count, walk.at(turn)[1], walk.at(turn + 1)[0],
+        walk.at(const(0))[0])
+
+
+def _without_gaps(s: GridSite) -> Cond:
+    return implies(s.later, any_of((s.gap >= s.next, s.gap >= s.extent)))
+
+
+def _covered(s: GridSite) -> Cond:
+    return any_of((s.extent <= 0, all_of((s.ran, s.reached >= s.extent, _without_gaps(s)))))
+
+
+def _rest(s: GridSite, w: Witness) -> str:
+    if w(s.reached) < w(s.extent):
+        return (
+            f"axis {s.axis} of {s.tensor} has {w.show(s.extent)}, the loop writes up to {max(w(s.reached), 0)} of it: "
+            "the rest is never written")
+    return (
+        f"axis {s.axis} of {s.tensor}: one window ends before {w(s.gap)} and the next starts at {w(s.next)}: what lies "
+        "between is never written")
+
+
+WRITE_REST: Rule[GridSite] = Rule(
+    id="WRITE-REST", kind=SAFETY, observable=True, requires=("VF-01",),
+    source="PyPTO: an Out is written wholly",
+    claim="a loop that walks an output by its own extent, or blocks that divide it, leave no rest and no gap",
+    sites=_grids, applies=always, chosen=lambda s: frozenset({BLOCKS}),
+    goal=_covered, explain=_rest,
+    help=lambda s: "run one more iteration with a window narrowed to what is left, or make the extent a whole number "
+                   "of windows",
+    mutant=lambda s: any_of((~s.ran, s.reached + 31 >= s.extent)),
+)
+
+
+def _whole(s: GridSite) -> Cond:
+    """The stricter reading of BLOCK-OF-GRID: the function alone writes all of it."""
+    if not s.context.strict:
+        return TRUE
+    return all_of((any_of((s.extent <= 0, s.first <= 0)), _covered(s)))
+
+
+WRITE_WHOLE: Rule[GridSite] = Rule(
+    id="WRITE-WHOLE", kind=SAFETY, observable=False, requires=("VF-01",), assumptions=("BLOCK-OF-GRID",),
+    unseen="the rest is left to other blocks",
+    source="PyPTO: an Out is written wholly",
+    claim="a store of a fixed window writes its block of the output; with --strict, it writes all of the output",
+    sites=_parts, applies=always,
+    goal=_whole,
+    explain=lambda s, w: (
+        f"axis {s.axis} of {s.tensor} has {w.show(s.extent)}, this function alone writes {w(s.first)} to "
+        f"{w(s.reached) - 1} of it"),
+    help=lambda s: "write all of the output, or check without --strict: other blocks write the rest",
+    mutant=lambda s: TRUE,
+)
+
+RULES = (WRITE_REST, WRITE_WHOLE)
