@@ -45,8 +45,6 @@ ROWS: tuple[Legal, ...] = (
     Legal("CVT-SCRATCH", "pto.tcvt", "src dst", "at level 3 a narrowing cast without saturation has a scratch on a2a3",
           targets=A3, levels=LEVEL3, when=_loses_bits, holds=lambda s, a, b: s.has("tmp"),
           found=lambda s, a, b: f"{dtypes(a, b)}, there is none", help=_EXPLICIT, source=_SOURCE),
-    Legal("CI-SCRATCH", "pto.tci", "dst", "at level 3 a ramp has a scratch on a2a3", targets=A3, levels=LEVEL3,
-          holds=lambda s, t: s.has("tmp"), found=lambda s, t: "there is none", help=_EXPLICIT, source=_SOURCE),
     Legal("CI-COLS", "pto.tci", "dst", "a ramp has more than one column", holds=lambda s, t: t.cols != 1,
           found=lambda s, t: "it has one"),
     Legal("SORT-SCRATCH", "pto.tsort32", "src",

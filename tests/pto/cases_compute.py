@@ -70,8 +70,6 @@ SCRATCH = (
     unary("CVT-VALID", c="vec, 8x16xi32, valid=8x[[16|8]]", op="tcvt"),
     unary("CVT-SHAPE", a="vec, 8x16xf32, valid=8x8", c="vec, 8x[[16|8]]xi32, valid=8x8", op="tcvt"),
     raw("CVT-SCRATCH", "pto.tcvt ins(%a[[, %t|]] : @a;[[, @t;|]]) outs(%d : @d;)", a=A, t=A, d="vec, 8x16xi16"),
-    raw("CI-SCRATCH", "pto.tci ins(%s[[, %t|]] : i32[[, @t;|]]) outs(%d : @d;)", s="i32", t="vec, 8x32xf32",
-        d="vec, 1x32xi32"),
     dps("CI-COLS", "tci", ["i32", "vec, 8x32xf32"], ["vec, 8x[[8|1]]xi32"]),
     raw("SORT-SCRATCH", "pto.tsort32 ins(%a, %i[[, %t|]] : @a;, @i;[[, @t;|]]) outs(%d : @d;)",
         a="vec, 1x64xf32, valid=1x33",
