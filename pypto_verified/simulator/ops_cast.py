@@ -26,15 +26,18 @@ def _saturates(site: Site, src: Tile, dst: Tile, tmp: Tile | None) -> bool:
 
 @op("tcvt", "dst src tmp")
 def tcvt(site: Site, dst: Tile, src: Tile, tmp: Tile | None) -> None:
-    """Convert over dst's valid region; f32 to f32 rounds to an integral value unless the mode is NONE."""
+    """Convert over dst's valid region; f32 to f32 rounds to an integral value unless the mode is NONE. Where both share
+    bytes, row by row."""
     if tmp is not None:
         tmp.clobber()
     rows, cols = dst.rows, dst.cols
-    source, out = src.reads(rows, cols), dst.writes(rows, cols)
-    bad = source.bad()
-    if src.kind == dst.kind and site.enum("rmode") == "NONE":
-        out.put(source.get())
-    else:
-        values: Array = convert(source.get(), dst.kind, _mode(site, src, dst), _saturates(site, src, dst, tmp))
-        out.put(values)
-    out.mark(bad)
+    step = 1 if dst.overlaps(src) else max(rows, 1)
+    for row in range(0, rows, step):
+        source, out = src.reads(step, cols, row), dst.writes(step, cols, row)
+        bad = source.bad()
+        if src.kind == dst.kind and site.enum("rmode") == "NONE":
+            out.put(source.get())
+        else:
+            values: Array = convert(source.get(), dst.kind, _mode(site, src, dst), _saturates(site, src, dst, tmp))
+            out.put(values)
+        out.mark(bad)
