@@ -89,10 +89,9 @@ def run_fuzz(options: argparse.Namespace) -> int:
 def run_audit(options: argparse.Namespace) -> int:
     """Switch every planted fault on alone and tell who notices it."""
     from pypto_verified.fuzz import audit
-    from pypto_verified.fuzz.command import pool
 
     examples = options.examples if options.examples is not None else audit.EXAMPLES
-    with pool(options.jobs) as executor:
+    with audit.alone(options.jobs) as executor:
         return audit.audit(executor, options.seed, examples, sys.stdout, options.format == "json")
 
 

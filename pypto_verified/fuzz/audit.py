@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Executor
+import multiprocessing
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TextIO
 
 from pypto_verified.fuzz.faults import FAULTS, Fault
-from pypto_verified.fuzz.records import Batch, Plan
+from pypto_verified.fuzz.records import Batch, Found, Plan
 from pypto_verified.fuzz.work import run_batch, shrink
 
 SCHEMA_VERSION = 1
 EXAMPLES = 2000
+SMALL = 6
+"""Statements of a kernel that is small enough to read."""
 _BATCH = 10
+_TRIED = 6
+"""How many finds are shrunk to get a small one: a product of the cube core has more than `SMALL` statements itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +31,35 @@ class Row:
     id: str
     where: str
     shared: bool
+    recreates: str
     killed_by: str
     after: int
     shrunk_statements: int
 
 
 def audited(name: str, seed: int, examples: int = EXAMPLES) -> Row:
-    """Generate kernels with the fault on until one shows it; runs in a worker, whose product it changes meanwhile."""
+    """Generate kernels with the fault on until one shows it, and a few more until one is small; runs in a worker, whose
+    product it changes meanwhile."""
     fault = FAULTS[name]
     plan = Plan(seed=seed, fault=name, deep_every=5)
+    finds: list[Found] = []
     for start in range(0, examples, _BATCH):
         _, found = run_batch(Batch(plan, start, _BATCH))
-        if found:
-            first = found[0]
-            small = first if first.shrunk else shrink(first, name)
-            return Row(name, _where(fault), fault.shared, small.find.oracle, first.example + 1, small.statements)
-    return Row(name, _where(fault), fault.shared, "", examples, 0)
+        for f in found:
+            finds.append(f if f.shrunk else shrink(f, name))
+            if finds[-1].statements <= SMALL or len(finds) == _TRIED:
+                return _row(fault, finds)
+    return _row(fault, finds) if finds else Row(name, fault.where, fault.shared, fault.recreates, "", examples, 0)
 
 
-def _where(fault: Fault) -> str:
-    return f"{fault.module.removeprefix('pypto_verified.').replace('.', '/')}:{fault.name}"
+def _row(fault: Fault, finds: Sequence[Found]) -> Row:
+    return Row(fault.id, fault.where, fault.shared, fault.recreates, finds[0].find.oracle, finds[0].example + 1,
+               min(f.statements for f in finds))
+
+
+def alone(jobs: int) -> Executor:
+    """A new process for each fault: what is interned or remembered under one fault is not there under the next."""
+    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), max_tasks_per_child=1)
 
 
 def audit(executor: Executor, seed: int, examples: int, out: TextIO, as_json: bool) -> int:
@@ -62,7 +76,7 @@ def audit(executor: Executor, seed: int, examples: int, out: TextIO, as_json: bo
 def _lines(rows: Iterable[Row]) -> Iterator[str]:
     for row in rows:
         if row.killed_by:
-            yield (f"{row.id:<24}{row.killed_by} after {row.after} kernels, {row.shrunk_statements} statements  "
-                   f"[{row.where}]\n")
+            text = f"{row.killed_by} after {row.after} kernels, {row.shrunk_statements} statements"
         else:
-            yield f"{row.id:<24}survives {row.after} kernels  [{row.where}]\n"
+            text = f"survives {row.after} kernels"
+        yield f"{row.id:<26}{text}  [{row.where}]{f'  {row.recreates}' if row.recreates else ''}\n"

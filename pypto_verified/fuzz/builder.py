@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pypto_verified.dtypes import INDEX, DType
 from pypto_verified.fuzz.draw import Draw, chance, choice, weighted
@@ -88,6 +88,16 @@ class Builder:
         var = Var(self.name("s"), value.type)
         self.add(Assign(var, value, SPAN))
         return var
+
+    def placed(self, var: Var, declared: TileType) -> None:
+        """The tile that was assigned last in storage of the author's choice."""
+        last = self.blocks[-1][-1]
+        assert isinstance(last, Assign) and last.var is var and isinstance(last.value, Call)
+        named = Var(self.name("x"), declared)
+        self.blocks[-1][-1] = Assign(named, replace(last.value, type=declared), SPAN)
+        scope = next(s for s in self.scopes if s.get(var.name) is var)
+        del scope[var.name]
+        self.scopes[-1][named.name] = named
 
     def effect(self, call: Call) -> None:
         """A call for its effect."""

@@ -8,10 +8,11 @@ from dataclasses import replace
 from pypto_verified.dtypes import BOOL, INDEX
 from pypto_verified.fuzz.builder import SPAN, Builder, Loop, dims, numbers
 from pypto_verified.fuzz.draw import chance, choice, weighted
-from pypto_verified.fuzz.vector import pick, store
+from pypto_verified.fuzz.vector import load, pick, store
 from pypto_verified.ir.expr import Binary, BinaryOp, Const, Expr, Var
-from pypto_verified.ir.stmt import Assign, For, If, IterArg, LoopKind, Yield
-from pypto_verified.ir.types import ScalarType, TileType
+from pypto_verified.ir.stmt import Assign, Break, Continue, For, If, IterArg, LoopKind, While, Yield
+from pypto_verified.ir.types import MemRef, ScalarType, TileType
+from pypto_verified.layouts import Space
 
 MAX_TRIPS = 4
 Fill = Callable[[Builder, int], None]
@@ -44,7 +45,11 @@ def loop(b: Builder, fill: Fill, depth: int) -> bool:
     b.loops.append(Loop(var, limit))
     with b.block() as body:
         b.scopes[-1].update({a.var.name: a.var for a in iters})
+        if kind is LoopKind.SEQUENTIAL and chance(b.draw, 15):
+            ring(b, var)
         fill(b, depth + 1)
+        if not iters and kind is LoopKind.SEQUENTIAL and chance(b.draw, 15):
+            _leave(b, var, fill, depth)
         if iters:
             b.add(Yield(_handed_on(b, iters), SPAN))
     b.loops.pop()
@@ -54,13 +59,18 @@ def loop(b: Builder, fill: Fill, depth: int) -> bool:
     return True
 
 
+def _movable(t: TileType) -> bool:
+    """Whether a tile has no storage that the kernel's author chose: only such a one is carried and merged."""
+    return t.memref is None
+
+
 def _carried(b: Builder) -> list[Var]:
     """One or two tiles, often of one type."""
-    first = pick(b)
+    first = pick(b, _movable)
     if first is None:
         return []
     like = [v for v in b.tiles() if v.type == first.type and v.name != first.name]
-    second = choice(b.draw, like) if like and chance(b.draw, 60) else pick(b)
+    second = choice(b.draw, like) if like and chance(b.draw, 60) else pick(b, _movable)
     return [v for v in dict.fromkeys((first, second)) if v is not None]
 
 
@@ -75,9 +85,41 @@ def _same_type(b: Builder, var: Var) -> Var:
     return choice(b.draw, [v for v in b.tiles() if v.type == var.type])
 
 
+def ring(b: Builder, var: Var) -> None:
+    """A tile in a buffer of several slots, each trip in the next."""
+    loaded = load(b)
+    plain, slots = b.tile(loaded), choice(b.draw, (2, 2, 3))
+    size = plain.shape[0] * plain.shape[1] * plain.dtype.bytes * slots
+    slot = Binary(BinaryOp.MOD, var, Const(slots), INDEX)
+    memref = MemRef(b.name("ring"), None, size, pinned=True, slots=slots, slot=slot)
+    b.placed(loaded, replace(plain, space=Space.VEC, memref=memref))
+
+
+def _leave(b: Builder, var: Var, fill: Fill, depth: int) -> None:
+    """The rest of the trip, or of the loop, is left out under a condition."""
+    with b.block() as body:
+        if chance(b.draw, 50):
+            fill(b, depth + 1)
+        b.add(Break(SPAN) if chance(b.draw, 60) else Continue(SPAN))
+    b.add(If(Binary(BinaryOp.EQ, var, Const(b.draw.integer(0, 2)), BOOL), tuple(body), (), (), SPAN))
+    fill(b, depth + 1)
+
+
+def repeat(b: Builder, fill: Fill, depth: int) -> bool:
+    """A loop that ends by a condition on a scalar which the body counts up."""
+    count = Var(b.name("w"), ScalarType(INDEX))
+    limit: Expr = b.integer((0, 1, 2, 3)) if chance(b.draw, 50) else Const(b.draw.integer(0, 3))
+    b.scalar(count, Const(0))
+    with b.block() as body:
+        fill(b, depth + 1)
+        b.scalar(count, Binary(BinaryOp.ADD, count, Const(1), INDEX))
+    b.add(While(Binary(BinaryOp.LT, count, limit, BOOL), (), tuple(body), (), (), SPAN))
+    return True
+
+
 def branch(b: Builder, fill: Fill, depth: int) -> bool:
     """A branch; both sides may assign tiles of the scopes outside again, or yield one of equal type."""
-    with_result = pick(b) if chance(b.draw, 30) else None
+    with_result = pick(b, _movable) if chance(b.draw, 30) else None
     sides = []
     for other in (False, True):
         with b.block() as body:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.vocabulary import ELEMENTWISE, EXPANSIONS, OTHER_OPS, REDUCTIONS
 from pypto_verified.ir.expr import Call, Const, Expr, Var
-from pypto_verified.ir.stmt import Assign, For, If, Stmt
+from pypto_verified.ir.stmt import Assign, Break, Continue, For, If, Stmt, While
 from pypto_verified.ir.types import ScalarType, TensorType, TileType
 from pypto_verified.ir.walk import calls, walk_stmts
 from pypto_verified.ops.layout import effective_view
@@ -25,6 +25,7 @@ FLOORS: dict[str, float] = {
     "valid full": 0.8, "valid part": 0.2, "valid run-time": 0.2, "valid empty": 0.05,
     "trips 0": 0.02, "trips 1": 0.03, "trips 2": 0.04, "trips odd": 0.05, "trips even": 0.05, "trips run-time": 0.08,
     "step 2": 0.02, "loop": 0.25, "nested loop": 0.02, "carried by name": 0.05, "branch": 0.15, "branch result": 0.03,
+    "while": 0.02, "break": 0.01, "continue": 0.005, "slots": 0.02,
     "view": 0.25, "view of a view": 0.02, "assigned again": 0.2, "scalar": 0.03, "dynamic size": 0.03,
     "matmul chain": 0.04, "unroll": 0.02, "pipeline": 0.01, "parallel": 0.01, "input DN": 0.02, "InOut": 0.1,
     "planner PYPTO": 0.6, "planner DSA_RP": 0.1, "target a2a3": 0.35, "target a5": 0.35,
@@ -66,6 +67,8 @@ def _statement(s: Stmt) -> Iterator[str]:
         yield "branch"
         if s.results:
             yield "branch result"
+    if isinstance(s, While | Break | Continue):
+        yield type(s).__name__.lower()
     if isinstance(s, For):
         yield "loop"
         yield s.kind.value if s.kind.value != "range" else "loop"
@@ -94,6 +97,8 @@ def _assigned(s: Assign, seen: dict[str, Expr], kernel: Kernel) -> Iterator[str]
         yield "scalar"
     if not isinstance(t, TileType):
         return
+    if t.memref is not None and t.memref.slots > 1:
+        yield "slots"
     if s.var.name in seen:
         yield "assigned again"
     yield f"dtype {t.dtype.name}"

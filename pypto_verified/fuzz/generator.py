@@ -30,7 +30,7 @@ _STEPS: tuple[tuple[Step, int], ...] = (
     (views.transpose, 2), (views.move, 2), (control.rename, 2), (control.store_in_loop, 3),
 )
 _NESTED: tuple[tuple[Callable[[Builder, control.Fill, int], bool], int], ...] = (
-    (control.loop, 9), (control.branch, 6), (control.tail, 3),
+    (control.loop, 10), (control.branch, 6), (control.tail, 3), (control.repeat, 2),
 )
 
 

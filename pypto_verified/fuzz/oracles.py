@@ -28,7 +28,7 @@ from pypto_verified.fuzz.vocabulary import KNOWN, REFUSALS
 from pypto_verified.interpreter import Undefined, interpret
 from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import ScalarType, TensorType
-from pypto_verified.simulator.errors import UnmodelledError
+from pypto_verified.simulator.errors import UninitialisedError, UnmodelledError
 from pypto_verified.targets import target
 from pypto_verified.trials import Array, Scalar, Trial, contents, extent
 
@@ -119,7 +119,11 @@ def _examine(kernel: Kernel, chosen: Iterable[Trial], deep: bool, verdict: Verdi
         loose: set[str] = set()
         try:
             expected = interpreted(kernel.function, trial, loose)
-        except Undefined:
+        except Undefined as error:
+            find = _unwritten(simulate(kernel.function, artifact, program, chip, trial), trial, str(error))
+            if find is not None:
+                verdict.finds.append(find)
+                return
             verdict.undefined += 1
             continue
         find = compared(simulate(kernel.function, artifact, program, chip, trial), trial, expected, loose, "meaning")
@@ -133,6 +137,15 @@ def _examine(kernel: Kernel, chosen: Iterable[Trial], deep: bool, verdict: Verdi
         from pypto_verified.fuzz import deeper
 
         verdict.finds.extend(deeper.examine(kernel, artifact, chip, trials))
+
+
+def _unwritten(outcome: Simulated, trial: Trial, text: str) -> Find | None:
+    """A value without definition that the machine too has from bytes that nothing wrote: no kernel is generated that
+    reads those. What overflows has no defined value either, and is none of the kernel's fault."""
+    error = next((e for e in outcome.errors if isinstance(e, UninitialisedError)), None)
+    if error is None:
+        return None
+    return Find("meaning", f"{error.op} reads what nothing wrote", f"{text}; {error}", trial, {}, outcome.outputs)
 
 
 def interpreted(function: Function, trial: Trial, loose: set[str] | None = None) -> dict[str, Array]:

@@ -159,14 +159,16 @@ def reduction(b: Builder) -> bool:
 
 def cast(b: Builder) -> bool:
     """A conversion that the target has."""
-    pairs = [(s.name, d) for s, d in sorted(b.target.casts, key=lambda p: (p[0].name, p[1].name))
-             if s != d and s.bits >= 8 and d.name in _castable()]
-    source, target = choice(b.draw, pairs)
-    first = _pick(b, lambda t: t.dtype.name == source and t.shape[1] > 1)
+    first = _pick(b, lambda t: t.shape[1] > 1)
     if first is None:
         return False
-    mode = choice(b.draw, ("rint", "round", "floor", "ceil", "trunc"))
-    b.assign(b.call("tile.cast", (first,), target_type=target, mode=mode))
+    t = b.tile(first)
+    names = [d.name for s, d in b.target.casts if s == t.dtype != d and d.name in _castable()
+             and t.shape[1] * d.bytes % BLOCK_BYTES == 0]
+    if not names:
+        return False
+    mode = choice(b.draw, ("rint", "rint", "round", "floor", "ceil", "trunc"))
+    b.assign(b.call("tile.cast", (first,), target_type=DTYPES[choice(b.draw, sorted(names))], mode=mode))
     return True
 
 

@@ -17,10 +17,10 @@ from pypto_verified.fuzz.records import Batch, Found, Job, Outcome, Stats
 from pypto_verified.fuzz.shrink import shrunk, size
 from pypto_verified.ir.stmt import Function, FunctionKind, Return
 
-RUNS = 2
+RUNS, DEEP_RUNS = 1, 2
 SHRINK_RUNS = 4
-DEEP = frozenset({"passes", "printed", "rules"})
-"""Oracles that only a deep examination asks; `places: ...` are others."""
+DEEP = ("passes", "printed", "rules", "places", "variants")
+"""How the names of the oracles begin that only a deep examination asks."""
 
 
 def run_job(job: Job) -> Outcome | Found:
@@ -41,7 +41,7 @@ def run_batch(batch: Batch) -> Outcome:
                 found.append(_ungenerated(plan.seed, example, error))
                 continue
             deep = plan.deep_every > 0 and example % plan.deep_every == 0
-            verdict = examine(kernel, example, RUNS, deep)
+            verdict = examine(kernel, example, DEEP_RUNS if deep else RUNS, deep)
             stats.kernels += 1
             stats.deep += deep
             stats.agreed += verdict.agreed
@@ -66,7 +66,7 @@ def _ungenerated(seed: int, example: int, error: PtoError) -> Found:
 def shrink(found: Found, fault: str = "") -> Found:
     """The same find on the smallest kernel that shows it."""
     wanted = (found.find.oracle, found.find.cause)
-    deep = found.find.oracle in DEEP or found.find.oracle.startswith("places")
+    deep = found.find.oracle.startswith(DEEP)
 
     def find_in(kernel: Kernel) -> Find | None:
         verdict = examine(kernel, found.example, SHRINK_RUNS, deep)

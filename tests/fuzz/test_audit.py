@@ -22,14 +22,14 @@ def test_a_fault_is_killed_by_an_oracle_after_a_number_of_kernels() -> None:
 
 
 def test_a_survivor_is_told_and_fails_the_audit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "audited", lambda name, seed, examples: Row(name, "x", False, "", examples, 0))
+    monkeypatch.setattr(audit, "audited", lambda name, seed, examples: Row(name, "x", False, "", "", examples, 0))
     out = io.StringIO()
     assert audit.audit(Inline(), 0, 10, out, as_json=False) == 1
     assert out.getvalue().count("survives 10 kernels") == len(FAULTS)
 
 
 def test_a_fault_that_only_crashes_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(audit, "audited", lambda name, seed, examples: Row(name, "x", False, "crash", 1, 1))
+    monkeypatch.setattr(audit, "audited", lambda name, seed, examples: Row(name, "x", False, "", "crash", 1, 1))
     assert audit.audit(Inline(), 0, 10, io.StringIO(), as_json=True) == 1
 
 

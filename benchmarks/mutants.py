@@ -1,0 +1,204 @@
+"""Mechanical mutants of the product: does a test or a campaign notice?
+
+Run with `python -m benchmarks.mutants -o DIR`; `--count`, `--seed`. It works on a copy of the tree in DIR. Every mutant
+is run against the tests that reach its module, the nearest and cheapest first, until one fails twice, and then against
+a campaign of `--seconds`. DIR/results.jsonl has a line for each mutant that is done; a run goes on where the last one
+ended. Tests that fail without any mutant are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from os import environ
+from pathlib import Path
+from xml.etree import ElementTree
+
+from benchmarks.mutation import Mutant, applied, mutants_of_tree
+from benchmarks.reach import Imports
+
+ROOMS = (
+    "pypto_verified/index", "pypto_verified/passes", "pypto_verified/codegen", "pypto_verified/pto",
+    "pypto_verified/simulator", "verifiers",
+)
+COUNT, SECONDS = 120, 20
+FIRST_SECONDS = 6.0
+"""Length of the first round of tests, by their times without a mutant."""
+SLOWER, HANGS = 20.0, 180.0
+"""A round that takes so many times longer than without a mutant, and so many seconds more, hangs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of a mutant. `killer`: a test, `campaign: <cause>` or `timeout`; '' for a survivor."""
+
+    mutant: Mutant
+    killer: str
+    seconds: float
+
+
+def drawn(root: Path, seed: int, count: int) -> list[Mutant]:
+    """Mutants by seed, the rooms in turn, each operator of a room as likely as the others. Equal trees and seeds give
+    equal mutants."""
+    candidates = mutants_of_tree(root, ROOMS)
+    picked: list[Mutant] = []
+    for i in range(count):
+        choose = random.Random(f"{seed}:{i}")
+        kinds = defaultdict(list)
+        for m in candidates[ROOMS[i % len(ROOMS)]]:
+            if m not in picked:
+                kinds[m.kind].append(m)
+        picked.append(choose.choice(kinds[choose.choice(sorted(kinds))]))
+    return picked
+
+
+class Bench:
+    """A copy of the tree in which mutants are tried."""
+
+    def __init__(self, root: Path, folder: Path, seconds: float) -> None:
+        self.folder, self.tree, self.seconds = folder, folder / "tree", seconds
+        shutil.rmtree(self.tree, ignore_errors=True)
+        shutil.copytree(root, self.tree, ignore=shutil.ignore_patterns(".*", "__pycache__", "*.egg-info"))
+        self.imports = Imports(self.tree)
+        self.times, self.failing = self._baseline()
+
+    def _baseline(self) -> tuple[dict[str, float], list[str]]:
+        """Seconds by test file, and the tests that fail without a mutant."""
+        record = self.folder / "baseline.xml"
+        if not record.exists():
+            self._pytest(["tests", f"--junitxml={record}", "-o", "junit_family=xunit1"], None)
+        times: dict[str, float] = defaultdict(float)
+        failing = []
+        for case in ElementTree.parse(record).iter("testcase"):
+            file = case.get("file") or (case.get("classname") or "").replace(".", "/") + ".py"
+            times[file] += float(case.get("time") or 0)
+            if case.find("failure") is not None or case.find("error") is not None:
+                failing.append(f"{file}::{case.get('name')}")
+        return times, failing
+
+    def tried(self, mutant: Mutant) -> Result:
+        """Apply a mutant, look for who notices, and take it back."""
+        file = self.tree / mutant.path
+        source = file.read_text(encoding="utf-8")
+        started = time.monotonic()
+        try:
+            self._write(file, applied(mutant, source))
+            killer = self._by_tests(mutant.path) or self._by_campaign()
+        finally:
+            self._write(file, source)
+        return Result(mutant, killer, round(time.monotonic() - started, 1))
+
+    def _write(self, file: Path, source: str) -> None:
+        file.write_text(source, encoding="utf-8")
+        for compiled in file.parent.glob(f"__pycache__/{file.stem}.*.pyc"):
+            compiled.unlink()  # its stamp has whole seconds, and the sources are of one size
+
+    def _by_tests(self, path: str) -> str:
+        for files in self._rounds(path):
+            limit = HANGS + SLOWER * sum(self.times.get(f, 0.0) for f in files)
+            while killer := self._pytest(["-x", *(f"--deselect={t}" for t in self.failing), *files], limit):
+                if "::" not in killer or self._pytest([killer.partition("[")[0]], limit):
+                    return killer
+                self.failing.append(killer.partition("[")[0])  # fails now and then, whatever the mutant
+        return ""
+
+    def _rounds(self, path: str) -> Iterator[list[str]]:
+        """The reaching tests: those of the same room first, then by distance and time; a short round and the rest."""
+        room = path.split("/")[-2] if path.count("/") > 1 else path.split("/")[0]
+        reaching = self.imports.tests(path)
+        order = sorted(
+            reaching, key=lambda f: (f.split("/")[1] != room, reaching[f], self.times.get(f, 0.0), f)
+        )
+        spent, cut = 0.0, 0
+        while cut < len(order) and (cut == 0 or spent + self.times.get(order[cut], 0.0) <= FIRST_SECONDS):
+            spent += self.times.get(order[cut], 0.0)
+            cut += 1
+        yield from (part for part in (order[:cut], order[cut:]) if part)
+
+    def _pytest(self, arguments: Sequence[str], limit: float | None) -> str:
+        options = ["-q", "--tb=no", "-rfE", "-p", "no:cacheprovider"]
+        failed = r"^(?:FAILED|ERROR) (\S+)"
+        return self._run(["-m", "pytest", *options, *arguments], limit, failed, "a test run that ends")
+
+    def _by_campaign(self) -> str:
+        corpus = self.folder / "finds"
+        shutil.rmtree(corpus, ignore_errors=True)
+        arguments = ["-m", "pypto_verified", "fuzz", "--minutes", str(self.seconds / 60), "--corpus", str(corpus)]
+        killer = self._run(arguments, 120 + 10 * self.seconds, r"^find: (.*)", "a campaign that ends")
+        return f"campaign: {killer}" if killer else ""
+
+    def _run(self, arguments: Sequence[str], limit: float | None, pattern: str, otherwise: str) -> str:
+        """What the output says went wrong; '' when the exit code is 0."""
+        environment = {**environ, "PYTHONPATH": str(self.tree)}
+        try:
+            done = subprocess.run([sys.executable, *arguments], cwd=self.tree, env=environment, timeout=limit,
+                                  capture_output=True, text=True, check=False)
+        except subprocess.TimeoutExpired:
+            return "timeout"
+        if done.returncode == 0:
+            return ""
+        named = re.search(pattern, done.stdout, re.MULTILINE)
+        return named.group(1) if named else otherwise
+
+
+def results(folder: Path) -> list[Result]:
+    """The mutants that are done."""
+    log = folder / "results.jsonl"
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    return [Result(Mutant(**row.pop("mutant")), **row) for row in map(json.loads, lines)]
+
+
+def summary(done: Sequence[Result]) -> str:
+    """Killed by whom, by room, and the survivors."""
+    if not done:
+        return "no mutant is done\n"
+    killed = [r for r in done if r.killer]
+    campaigns = sum(r.killer.startswith("campaign") for r in killed)
+    lines = [f"{len(killed)} of {len(done)} mutants killed ({100 * len(killed) / len(done):.0f} %): "
+             f"{len(killed) - campaigns} by tests, {campaigns} by the campaign"]
+    for room in ROOMS:
+        here = [r for r in done if r.mutant.path.startswith(f"{room}/")]
+        lines.append(f"  {room:<28}{sum(bool(r.killer) for r in here)} of {len(here)}")
+    lines += [f"survives: {r.mutant.place}: {r.mutant.kind}: {' '.join(r.mutant.old.split())[:80]} -> "
+              f"{' '.join(r.mutant.new.split())[:80]}" for r in done if not r.killer]
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command: 0 if 95 % of the mutants are killed, else 1."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.mutants", description=__doc__)
+    parser.add_argument("-o", "--output", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--count", type=int, default=COUNT)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="length of the campaign against a mutant")
+    parser.add_argument("--summary", action="store_true", help="only print what is done")
+    options = parser.parse_args(arguments)
+    if not options.summary:
+        root = Path(__file__).resolve().parents[1]
+        options.output.mkdir(parents=True, exist_ok=True)
+        bench = Bench(root, options.output.resolve(), options.seconds)
+        known = {r.mutant for r in results(options.output)}
+        for mutant in drawn(bench.tree, options.seed, options.count):
+            if mutant in known:
+                continue
+            result = bench.tried(mutant)
+            with (options.output / "results.jsonl").open("a", encoding="utf-8") as log:
+                log.write(json.dumps(asdict(result)) + "\n")
+            print(f"{mutant.place} {mutant.kind}: {result.killer or 'SURVIVES'} ({result.seconds} s)", flush=True)
+    done = results(options.output)
+    sys.stdout.write(summary(done))
+    return int(sum(bool(r.killer) for r in done) < 0.95 * len(done))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
+
