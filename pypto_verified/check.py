@@ -51,7 +51,7 @@ class CheckOptions:
     directory where results of unchanged `.pto` files and answers of the solver are kept, None for none. `passes`: run
     both sides of every pass on random inputs too. `versions`: look up what the report needs to be reproduced. `second`:
     ask a second solver too, and keep the questions there that the two differ in. `baseline`: a file of findings to
-    accept."""
+    accept. `explicit_sync`: functions without any flag or event order their own pipes, instead of the assembler."""
 
     target: str | None = None
     level: int | None = None
@@ -66,6 +66,7 @@ class CheckOptions:
     versions: bool = True
     second: Path | None = None
     baseline: str | None = None
+    explicit_sync: bool = False
 
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -317,7 +318,14 @@ def _check_pto(source: Source, result: FileResult, options: CheckOptions) -> Non
             result.notes.append(f"the module is for {unit.arch}; checked for {options.target} as --target says")
         unused.append(set(_unused(unit, chip, options, {})))
         result.functions.extend(verify_module(unit, chip, options))
+        result.notes.extend(_sync_remarks(unit, chip, options))
     _note_unused(result, sorted(set.intersection(*unused)))
+
+
+def _sync_remarks(module: Module, chip: Target, options: CheckOptions) -> list[str]:
+    from verifiers.race.remarks import sync_remarks
+
+    return sync_remarks(module, chip, _verifier_options(options, {}))
 
 
 def _unused(
@@ -336,7 +344,7 @@ def _verifier_options(
     level = f"level{options.level}" if options.level else ""
     return Options(
         options.assume, options.strict, options.seed, names, outputs, level, answers=options.cache,
-        second=options.second)
+        second=options.second, explicit_sync=options.explicit_sync)
 
 
 def verify_module(

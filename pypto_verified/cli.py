@@ -115,6 +115,8 @@ def _check_arguments(check: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE", help="write the report to a file instead of the terminal")
     add("--assume", action="append", default=[], metavar="EXPR", help='a fact to rely on, e.g. "M %% 16 == 0"')
     add("--strict", action="store_true", help="take the stricter reading where sources contradict each other")
+    add("--sync", choices=("auto", "explicit"), default="auto",
+        help="who orders the pipes of a function without any flag or event: the assembler, or nobody (default: auto)")
     add("--timeout", type=_seconds, default=60.0, metavar="S", help="seconds per file, 0: no limit (default: 60)")
     add("-j", "--jobs", type=_count, default=1, metavar="N", help="files checked at a time (default: 1)")
     add("--passes", action="store_true", help="run both sides of every pass on random inputs and compare")
@@ -150,6 +152,7 @@ def _check(options: argparse.Namespace) -> int:
     try:
         report = check_paths(options.paths, CheckOptions(
             target=options.target, level=options.level, assume=tuple(options.assume), strict=options.strict,
+            explicit_sync=options.sync == "explicit",
             timeout=options.timeout, jobs=options.jobs, simulate=not options.no_simulate, seed=options.seed,
             cache=_cache_directory(options), passes=options.passes,
             versions=options.format not in ("text", "lines"), second=_disputes() if options.cross else None,

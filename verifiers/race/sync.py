@@ -77,13 +77,14 @@ def _buffer_id(step: Step) -> Expr | None:
     return next((o for o in step.operands.get("buf_id", ()) if isinstance(o, Expr)), None)
 
 
-_EXPLICIT = frozenset({
+EXPLICIT = frozenset({
     "pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn", "pto.record_event", "pto.wait_event",
     "pto.get_buf", "pto.rls_buf", "pto.get_buf_dyn", "pto.rls_buf_dyn", "pto.tsync",
 })
+"""Ops of which one tells that a function orders its own pipes."""
 
 
 def is_manual(program: AccessProgram) -> bool:
     """Whether the function orders its own pipes: one flag or event, and the assembler leaves it alone. Barriers alone
     do not tell: the assembler adds its flags around them (assumption SYNC-LEFT)."""
-    return any(step.op.name in _EXPLICIT for step in program.steps)
+    return any(step.op.name in EXPLICIT for step in program.steps)

@@ -1,0 +1,85 @@
+"""Sync that orders nothing which is not ordered anyway. A remark, not a verdict: it costs time and breaks nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pypto_verified.targets import Target
+from verifiers.access import AccessProgram
+from verifiers.flags import cores_of
+from verifiers.race.flow import Flow
+from verifiers.race.sync import Kind, Sync, is_manual
+from verifiers.race.walker import Core
+from verifiers.sites import op_text
+from verifiers.solver import Ladder
+
+_MOST_WORK = 30_000
+"""Steps of a function times sync ops, up to which redundant ones are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Redundant:
+    """Sync ops that may go, all together. `loops`: how deep they stand, the deepest of them."""
+
+    syncs: tuple[Sync, ...]
+    loops: int
+
+    def text(self, program: AccessProgram) -> str:
+        """One line: what may go, where, and what it costs."""
+        first = self.syncs[0]
+        lines = " and ".join(dict.fromkeys(str(program.location(s.step.op).line) for s in self.syncs))
+        pipes = " -> ".join(first.pair) if first.kind is Kind.SET else first.pipe or "all pipes"
+        what = f"{op_text(first.step.op)} {pipes}" if first.kind is not Kind.SET else f"flag {pipes}"
+        often = "once" if not self.loops else f"in each iteration of {self.loops} nested loops" if self.loops > 1 else (
+            "in each iteration")
+        return f"redundant sync: {what} (line {lines}) orders nothing that is not ordered anyway; it runs {often}"
+
+
+def redundant(program: AccessProgram, target: Target, ladder: Ladder, strict: bool = False) -> list[Redundant]:
+    """What may go, one group at a time; nothing where an order is missing, where an access is not modelled, or for
+    functions beyond `_MOST_WORK`. A barrier after the last access is not looked at: what follows may rely on it."""
+    found: list[Redundant] = []
+    if program.gaps or not all(step.modelled for step in program.steps):
+        return found
+    for foreign in cores_of(program).values() if is_manual(program) else ():
+        whole = Flow(Core(program, target, strict, frozenset(foreign)), ladder)
+        if whole.blind or any(p.open for p in whole.pairs.values()):
+            return []
+        if len(program.steps) * len(whole.syncs) > _MOST_WORK:
+            return []
+        last = max(whole.accesses, default=0)
+        for group in _groups([s for s in whole.syncs.values() if s.step.index < last or s.kind is Kind.WAIT]):
+            skip = frozenset(s.step.index for s in group)
+            without = Flow(Core(program, target, strict, frozenset(foreign), skip), ladder)
+            if not without.blind and not any(p.open for p in without.pairs.values()):
+                found.append(Redundant(group, max(len(s.step.loops) for s in group)))
+    return found
+
+
+def _groups(syncs: list[Sync]) -> Iterator[tuple[Sync, ...]]:
+    """What can go together: a barrier; a set with the wait that follows it in the same region; else all uses of a
+    pair of pipes."""
+    pairs: dict[tuple[str, str], list[Sync]] = {}
+    for sync in syncs:
+        if sync.kind in (Kind.BARRIER, Kind.DRAIN):
+            yield (sync,)
+        elif sync.kind in (Kind.SET, Kind.WAIT):
+            pairs.setdefault(sync.pair, []).append(sync)
+    for uses in pairs.values():
+        keys: dict[object, list[Sync]] = {}
+        for use in uses:
+            fixed = use.id is not None and use.id.value is not None
+            keys.setdefault(use.id.value if fixed and use.id is not None else None, []).append(use)
+        for group in [uses] if None in keys else keys.values():
+            yield from _couples(group)
+
+
+def _couples(uses: list[Sync]) -> Iterator[tuple[Sync, ...]]:
+    in_turn = len(uses) % 2 == 0 and all(
+        a.kind is Kind.SET and b.kind is Kind.WAIT and a.step.region == b.step.region
+        for a, b in zip(uses[::2], uses[1::2], strict=True))
+    if in_turn:
+        yield from zip(uses[::2], uses[1::2], strict=True)
+    elif uses:
+        yield tuple(uses)
