@@ -1,7 +1,7 @@
 """Small mechanical changes of Python source, as candidates of a mutation campaign.
 
 Each is a text edit of one node, so that the rest of the file stays as it is. Left out is what says nothing about
-meaning: annotations, decorators, docstrings, and the words of errors.
+meaning: annotations, decorators, docstrings, assertions, and the words of errors.
 """
 
 from __future__ import annotations
@@ -93,6 +93,8 @@ def _visited(node: ast.AST) -> Iterator[ast.expr | ast.stmt]:
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.Raise | ast.Assert | ast.JoinedStr) or _is_text(child):
                 continue
+            if isinstance(child, ast.keyword) and child.arg == "strict":
+                continue  # `zip` with its own assertion
             if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
                 continue
             if isinstance(child, ast.expr | ast.stmt):

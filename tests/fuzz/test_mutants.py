@@ -1,0 +1,88 @@
+"""Mechanical mutants: what is changed, what is left alone, which tests are asked."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from benchmarks.mutants import ROOMS, Result, drawn, main, summary
+from benchmarks.mutation import Mutant, applied, mutants
+from benchmarks.reach import Imports
+
+ROOT = Path(__file__).parents[2]
+
+
+def _changes(source: str) -> dict[str, str]:
+    """Operator -> the changed text, for a source with at most one candidate an operator."""
+    found = mutants("a.py", source)
+    assert len({m.kind for m in found}) == len(found)
+    return {m.kind: applied(m, source) for m in found}
+
+
+@pytest.mark.parametrize(("source", "kind", "changed"), [
+    ("x = a < b", "flip a comparison", "x = (a <= b)"),
+    ("x = a in b", "flip a comparison", "x = (a not in b)"),
+    ("x = a and b", "and for or", "x = (a or b)"),
+    ("x = not a", "drop a not", "x = (a)"),
+    ("x = a + b", "another operator", "x = (a - b)"),
+    ("x = a << b", "another operator", "x = (a >> b)"),
+    ("x = y[7]", "off by one", "x = y[8]"),
+    ("x = True", "turn a flag", "x = (False)"),
+    ("x = a if c else b", "swap the arms", "x = (b if c else a)"),
+    ("x = min(a)", "another function", "x = (max(a))"),
+    ("x = f(a, b)", "swap arguments", "x = (f(b, a))"),
+    ("if c:\n    x = a", "turn a condition", "if (not c):\n    x = a"),
+    ("x += y", "drop a statement", "pass"),
+    ("x.append(y)", "drop a statement", "pass"),
+    ("ä = 'ö' + y if 'ü' else a < b", "flip a comparison", "ä = 'ö' + y if 'ü' else (a <= b)"),
+])
+def test_each_operator_changes_one_thing(source: str, kind: str, changed: str) -> None:
+    assert _changes(source)[kind] == changed
+
+
+@pytest.mark.parametrize("source", [
+    '"""Text of 1 module."""', "x: Literal[1]", "@d(True)\ndef f() -> Literal[1]: ...", "raise E(1 + 2)",
+    "assert a < b", 'x = f"{1 + 2}"', "if TYPE_CHECKING:\n    x = 1", "f(strict=True)", "x = isinstance(a, b)",
+    "x = 'a' + b",
+])
+def test_what_says_nothing_about_meaning_is_left_alone(source: str) -> None:
+    assert mutants("a.py", source) == [m for m in mutants("a.py", source) if m.kind == "drop a statement"]
+
+
+def test_draws_are_repeatable_spread_over_the_rooms_and_parse() -> None:
+    picked = drawn(ROOT, 3, 24)
+    assert picked == drawn(ROOT, 3, 24)
+    assert len(set(picked)) == 24
+    assert [sum(m.path.startswith(f"{room}/") for m in picked) for room in ROOMS] == [4] * len(ROOMS)
+    assert len({m.kind for m in picked}) > 5
+    for m in picked:
+        source = (ROOT / m.path).read_text(encoding="utf-8")
+        assert applied(m, source) != source
+        ast.parse(applied(m, source))
+
+
+def test_the_tests_that_reach_a_module_are_those_that_import_it() -> None:
+    reaching = Imports(ROOT).tests("pypto_verified/passes/simplify.py")
+    assert "tests/passes/test_pipeline.py" in reaching
+    assert "tests/index/test_normal_form.py" not in reaching
+
+
+def test_the_summary_counts_by_killer_and_names_survivors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def result(room: str, killer: str) -> Result:
+        return Result(Mutant(f"{room}/a.py", 3, "off by one", "1", "2", 0, 1), killer, 1.0)
+
+    text = summary([result("verifiers", "tests/a.py::t"), result("verifiers", "campaign: meaning: another result"),
+                    result("pypto_verified/index", "")])
+    assert "2 of 3 mutants killed (67 %): 1 by tests, 1 by the campaign" in text
+    assert "survives: pypto_verified/index/a.py:3: off by one: 1 -> 2" in text
+    assert main(["-o", str(tmp_path), "--summary"]) == 0
+    assert capsys.readouterr().out == "no mutant is done\n"
+
+
+@pytest.mark.nightly
+def test_95_percent_of_120_mutants_are_killed(tmp_path: Path) -> None:
+    assert main(["-o", str(tmp_path), "--count", "120"]) == 0
