@@ -146,11 +146,11 @@ def _preload() -> None:
 
 
 def _report(files: list[FileResult], options: CheckOptions) -> Report:
-    from pypto_verified.targets.assumptions import ASSUMPTIONS
+    from pypto_verified.targets.assumptions import ASSUMPTIONS, reading
 
     used = {name for file in files for f in file.functions for o in f.obligations for name in o.assumptions}
     targets = sorted({f.target for f in files if f.target}) or [options.target or DEFAULT_TARGET]
-    known = {name: ASSUMPTIONS[name].text for name in used if name in ASSUMPTIONS}
+    known = {name: reading(name, options.strict) for name in used if name in ASSUMPTIONS}
     return Report(
         target=",".join(targets),
         files=sorted(files, key=lambda f: f.path),

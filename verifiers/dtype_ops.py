@@ -166,6 +166,23 @@ DTYPE_CAST: Rule[OpSite] = Rule(
 
 
 
+def _rounds(context: Context) -> Iterator[OpSite]:
+    return (s for s in _casts(context) if any(t.is_float for t in _ends(s)))
+
+
+DTYPE_ROUND: Rule[OpSite] = Rule(
+    id="DTYPE-ROUND", kind=SAFETY, observable=False, requires=("VF-01",), assumptions=("ROUNDING",),
+    source="PTO-ISA TCvt.hpp",
+    claim="with --strict, a conversion from or to floats says how it rounds",
+    unseen="the simulator takes the default",
+    sites=_rounds, applies=always, unneeded=lambda s: ("ROUNDING",) if "rmode" in s.op.attrs else (),
+    goal=lambda s: "rmode" in s.op.attrs or not s.context.strict,
+    explain=lambda s, w: f"{op_text(s.op)} from {_ends(s)[0].pto} to {_ends(s)[1].pto} has no rounding mode",
+    help=lambda s: "write the mode: rmode = #pto<round_mode RINT>",
+    mutant=lambda s: True,
+)
+
+
 def _orders(context: Context) -> Iterator[OpSite]:
     """Comparisons on a2a3 and their modes."""
     compares = context.target.name == "a2a3"
@@ -194,4 +211,4 @@ DTYPE_COMPARE: Rule[OpSite] = Rule(
     mutant=lambda s: _mode(s) != "gt",
 )
 
-RULES = (DTYPE_SAME, DTYPE_DEVICE, DTYPE_CAST, DTYPE_COMPARE)
+RULES = (DTYPE_SAME, DTYPE_DEVICE, DTYPE_CAST, DTYPE_ROUND, DTYPE_COMPARE)

@@ -59,7 +59,10 @@ def _product_operands(context: Context) -> Iterator[TileSite]:
 
 
 def _wanted(t: TileSite) -> tuple[BLayout, SLayout] | None:
-    """(blayout, slayout) that the cube reads or writes; None where the text's block layout is overruled anyway."""
+    """(blayout, slayout) that the cube reads or writes; None where the text's block layout is overruled anyway
+    (assumption LEFT-LAYOUT)."""
+    if t.space is Space.LEFT and t.context.strict:
+        return (BLayout.ROW if t.context.target.name == "a2a3" else BLayout.COL), SLayout.ROW
     if t.space is Space.RIGHT:
         return BLayout.ROW, SLayout.COL
     if t.space is Space.ACC:
@@ -69,9 +72,9 @@ def _wanted(t: TileSite) -> tuple[BLayout, SLayout] | None:
 
 def _cube_layout(t: TileSite) -> bool:
     wanted = _wanted(t)
-    if t.space is Space.LEFT:
-        return t.type.slayout is SLayout.ROW
-    return wanted is not None and (t.type.blayout, t.type.slayout) == wanted
+    if wanted is None:
+        return t.space is Space.LEFT and t.type.slayout is SLayout.ROW
+    return (t.type.blayout, t.type.slayout) == wanted
 
 
 LAYOUT_CUBE: Rule[TileSite] = Rule(

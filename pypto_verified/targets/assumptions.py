@@ -10,26 +10,30 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Assumption:
-    """`text`: what is taken to hold; `strict`: what `--strict` does instead ('' = the same); `rules`: rule families
-    (prefixes of rule ids) that may rest on it."""
+    """`text`: what is taken to hold; `strict`: what `--strict` takes instead, or else `fixed`: why there is no stricter
+    reading; `rules`: rule families (prefixes of rule ids) that may rest on it."""
 
     id: str
     text: str
     strict: str
     rules: tuple[str, ...]
     source: str
+    fixed: str = ""
 
 
 _ROWS = (
     Assumption(
         "SIZE-NONNEG", "dynamic dimensions and runtime sizes are not negative", "",
         ("BOUND", "VALID", "PLAN", "WRITE", "RACE"), "PyPTO: a tensor's shape comes from the host",
+        fixed="a tensor with a negative extent does not exist",
     ),
     Assumption(
         "BLOCK-INDEX", "0 <= block index < block count, and the block count is at least 1", "",
         ("BOUND", "WRITE", "RACE"), "PTO-ISA get_block_idx, get_block_num",
+        fixed="the launch gives each block its index",
     ),
-    Assumption("LANE-INDEX", "the subblock index is 0 or 1", "", ("BOUND", "SPLIT", "WRITE"), "PTO-ISA get_subblockid"),
+    Assumption("LANE-INDEX", "the subblock index is 0 or 1", "", ("BOUND", "SPLIT", "WRITE"), "PTO-ISA get_subblockid",
+        fixed="a core has two lanes"),
     Assumption(
         "BLOCK-OF-GRID",
         "a lone InCore function that stores a fixed window is one block of its caller's grid, which covers the rest",
@@ -38,17 +42,20 @@ _ROWS = (
     ),
     Assumption(
         "DISTINCT-POINTERS", "two tensor parameters of a kernel do not overlap in global memory",
-        "any two tensor parameters of one element type may overlap",
+        "",
         ("RACE", "WRITE", "SEM"), "PTOAS InsertSync keys global memory by its root pointer",
+        fixed="every kernel that loads one tensor and stores another in a loop would be refuted",
     ),
     Assumption(
         "UB-TOP",
         "the top of UB belongs to the library: 184 of 192 KiB are usable on a2a3, 240 of 248 KiB on a5", "",
         ("PLAN",), "PyPTO soc.cpp, pto-isa#170",
+        fixed="it is the stricter reading: the library's part is not used",
     ),
     Assumption(
         "SMALL-TABLES", "the bias table holds 1 KiB on a2a3 and 4 KiB on a5, the fixpipe table 2 and 4 KiB", "",
         ("PLAN",), "PTO-ISA buffer_limits.hpp; PTOAS plans with far more",
+        fixed="it is the stricter reading: what the headers give, not what the assembler plans with",
     ),
     Assumption(
         "EVENT-KEY", "a flag is one bit per (source pipe, destination pipe, id) with 8 ids per pair",
@@ -63,6 +70,7 @@ _ROWS = (
     Assumption(
         "RESERVED-FLAGS", "cross-core flags 11 to 15 belong to SYNCALL and to the assembler",
         "", ("EVENT", "FIFO"), "PTO-ISA SyncAll.hpp, PTOAS",
+        fixed="it is the stricter reading: no source names more of them",
     ),
     Assumption(
         "SAME-PIPE",
@@ -77,10 +85,12 @@ _ROWS = (
     Assumption(
         "SAME-TILE", "ops on one tile buffer are ordered only by pipe order, flags and barriers", "",
         ("RACE",), "PTO-ISA ordering-and-synchronization.md, against consistency-baseline.md",
+        fixed="it is the stricter reading: nothing is ordered for free",
     ),
     Assumption(
         "VEC-TO-MAT-PIPE", "a Vec to Mat move runs on V, FIX or MTE3: a proof holds under each", "",
         ("RACE", "EVENT"), "PTOAS getPipe (V), PTO-ISA event.hpp (FIX), TSync_Custom.hpp (MTE3)",
+        fixed="a proof holds under each reading",
     ),
     Assumption(
         "SCALAR-ISSUES", "a wait on pipe S holds back every op that is issued later, whatever its pipe",
@@ -90,14 +100,17 @@ _ROWS = (
     Assumption(
         "RAMP-PIPE", "a ramp runs on V with scratch and on S without (a5: on V or S): a proof holds under each", "",
         ("RACE",), "PTO-ISA TCI (V), event.hpp and PTOAS getPipe (S), PTOAS#735",
+        fixed="a proof holds under each reading",
     ),
     Assumption(
         "MAT-FILL-PIPE", "a fill of a Mat tile runs on MTE1, MTE2 or V: a proof holds under each", "",
         ("RACE",), "PTOAS getPipe (MTE1, V), PTO-ISA event.hpp (MTE2)",
+        fixed="a proof holds under each reading",
     ),
     Assumption(
         "POP-PIPE", "on a5 a popped tile is there for S, or for V (Vec) or MTE1 (Mat): a proof holds under each", "",
         ("RACE",), "PTOAS getPipe (S), PTO-ISA TPop.hpp (V, MTE1)",
+        fixed="a proof holds under each reading",
     ),
     Assumption(
         "FLAG-IS-FENCE", "within a core a flag between MTE3 or FIX and MTE2 also makes global memory visible",
@@ -107,14 +120,17 @@ _ROWS = (
     Assumption(
         "OUT-OF-VALID", "source lanes outside the valid region have no defined value", "",
         ("VALID", "INIT", "SEM"), "PTO-ISA tiles-and-valid-regions.md, against tadd.md (all ones)",
+        fixed="it is the stricter reading: nothing may depend on them",
     ),
     Assumption(
         "FILLPAD-ROWS", "fillpad on a2a3 fills rows up to the destination's valid rows, not the physical rows", "",
         ("VALID", "INIT"), "PTO-ISA npu/a2a3 TFillPad.hpp, against TFILLPAD.md",
+        fixed="it is the stricter reading: fewer rows are filled",
     ),
     Assumption(
         "SCATTER-FLAT", "scatter's index is a flat element index into the destination", "",
         ("BOUND", "SEM"), "PTO-ISA TScatter.hpp, against TSCATTER.md",
+        fixed="the two readings are different places, none of them a part of the other",
     ),
     Assumption(
         "ROUNDING", "a conversion without a rounding mode rounds to nearest even towards floats and truncates towards "
@@ -124,34 +140,48 @@ _ROWS = (
     Assumption(
         "SATURATION", "a conversion saturates, except six narrowing pairs that keep the low bits", "",
         ("SEM",), "PTO-ISA TCvt.hpp",
+        fixed="it says what a conversion gives, and no rule asks for a value",
     ),
     Assumption(
-        "LEFT-LAYOUT", "a LEFT tile has the target's L0A layout (Zz on a2a3, Nz on a5) whatever its text says", "",
+        "LEFT-LAYOUT", "a LEFT tile has the target's L0A layout (Zz on a2a3, Nz on a5) whatever its text says",
+        "its text says the layout that the target has",
         ("LAYOUT",), "PTOAS resolveTileBufBLayout; PyPTO prints col_major/row_major for both",
     ),
     Assumption(
         "ACC-IN-PLACE", "an accumulating matmul adds to the destination's own bytes and ignores the named accumulator",
         "", ("PLAN", "INIT"), "PTO-ISA TMatmul.hpp",
+        fixed="the named accumulator must be the destination under both readings",
     ),
     Assumption(
         "DENSE-OPERANDS", "the matrix unit addresses its left and right operands densely, by m, k and n alone", "",
         ("PITCH",), "PTO-ISA TMov.hpp, TExtract.hpp: what compact moves write",
+        fixed="the two readings are different places, none of them a part of the other",
     ),
     Assumption(
         "SYNC-LEFT", "a text without any flag or event is in automatic mode: the assembler orders its pipes",
         "", ("RACE", "EVENT"), "PTOAS --enable-insert-sync",
+        fixed="the text of such a kernel says nothing that could be judged",
     ),
     Assumption(
-        "SCALAR-ROUND-TRIP", "integer scalars do not overflow their width", "a proof includes the width",
+        "SCALAR-ROUND-TRIP", "integer scalars do not overflow their width",
+        "what is computed in 32 bits or less is shown to fit",
         ("BOUND", "WRITE"), "PTOAS: index is 64 bits",
     ),
     Assumption(
         "SYNCALL-WAITS", "a soft SYNCALL waits until all participants have arrived",
         "", ("EVENT", "RACE"), "PTO-ISA SyncAll.hpp falls through after 1,000,000 polls",
+        fixed="a barrier that may be left early orders nothing, and so no kernel with one could be proved",
     ),
 )
 
 ASSUMPTIONS: dict[str, Assumption] = {row.id: row for row in _ROWS}
+
+
+def reading(id: str, strict: bool) -> str:
+    """What is taken to hold; with `strict` in its stricter reading, if there is one. Raises KeyError for an unknown
+    id."""
+    row = ASSUMPTIONS[id]
+    return f"{row.strict} (--strict)" if strict and row.strict else row.text
 
 
 def assumption(id: str) -> Assumption:

@@ -20,6 +20,7 @@ from verifiers.access.program import (
     Branch,
     Defined,
     Loop,
+    Narrow,
     Operand,
     Reserved,
     Scalar,
@@ -28,7 +29,7 @@ from verifiers.access.program import (
     TileUse,
     Window,
 )
-from verifiers.access.scalars import Scalars, ceiling
+from verifiers.access.scalars import WRAPPING, Scalars, ceiling
 from verifiers.access.symbols import SymbolKind, Symbols
 
 _BRANCHES = frozenset({"cf.br", "cf.cond_br"})
@@ -247,6 +248,11 @@ class _Builder:
 
     # Straight-line ops
 
+    def _note_width(self, op: Op, value: Expr, path: Cond) -> None:
+        type_ = op.result.type
+        if isinstance(type_, ScalarType) and type_.dtype.bits <= 32:
+            self.program.narrow.append(Narrow(op, value, path, type_.dtype.bits))
+
     def _op(self, op: Op, path: Cond) -> Step | None:
         try:
             return self._known_op(op, path)
@@ -259,7 +265,9 @@ class _Builder:
         if name.startswith(("arith.", "math.")):
             args = [self.handles.scalars.get(v) for v in op.operands()]
             self.scalars.path = path
-            self.handles.scalars[op.result] = self.scalars.evaluate(op, args)
+            number = self.handles.scalars[op.result] = self.scalars.evaluate(op, args)
+            if name in WRAPPING and isinstance(number, Expr):
+                self._note_width(op, number, path)
             return None
         row = TABLE.get(name)
         if name.startswith("pto.get_") and name.removeprefix("pto.get_") in ("block_idx", "block_num", "subblock_idx"):

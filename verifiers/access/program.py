@@ -211,10 +211,20 @@ class Reserved:
     bytes: int
 
 
+@dataclass(frozen=True, slots=True)
+class Narrow:
+    """A scalar that the text computes in `bits` bits, 32 or less, as the integer it stands for."""
+
+    op: Op
+    value: Expr
+    path: Cond
+    bits: int
+
+
 @dataclass(slots=True, eq=False)
 class AccessProgram:
     """A function as rules see it. `steps` are all steps in program order; `defined` all tile handles; `gaps` what could
-    not be expressed, as (op, text); `views` all tensor views."""
+    not be expressed, as (op, text); `views` all tensor views; `narrow` scalars that may wrap around."""
 
     func: Func
     file: str
@@ -226,6 +236,7 @@ class AccessProgram:
     reserved: list[Reserved]
     gaps: list[tuple[Op, str]]
     views: list[TensorView] = field(default_factory=list)
+    narrow: list[Narrow] = field(default_factory=list)
 
     def location(self, op: Op) -> Location:
         """The user's line of `op`, or its line in the `.pto` text."""

@@ -53,6 +53,9 @@ def _shift(op: str, a: Expr, b: Expr) -> Expr | None:
 _SHIFTS = frozenset({"arith.shli", "arith.shrsi"})
 _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.trunci"})
 
+WRAPPING = frozenset({"arith.addi", "arith.subi", "arith.muli", "arith.shli", "arith.trunci", "arith.index_cast"})
+"""Ops whose integer may not fit into the type of their result."""
+
 _COMPARE: dict[str, Callable[[Expr, Expr], Cond]] = {
     "eq": eq, "ne": ne,
     "slt": lambda a, b: a < b, "sle": lambda a, b: a <= b, "sgt": lambda a, b: a > b, "sge": lambda a, b: a >= b,
