@@ -1,5 +1,5 @@
-"""BOUND-WIDTH: scalars that a text computes in 32 bits or less. Index arithmetic is taken as that of integers; whether it
-stays within its width is asked with `--strict` alone, for extents and parameters that fit into 32 bits themselves."""
+"""BOUND-WIDTH: scalars that a text computes in 32 bits or less. Index arithmetic is taken as that of integers;
+whether it stays within its width is asked with `--strict` alone, for extents and parameters that fit into 32 bits."""
 
 from __future__ import annotations
 

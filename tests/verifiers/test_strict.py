@@ -58,7 +58,7 @@ STRICT: dict[str, Reading] = {
     "SCALAR-ROUND-TRIP": Reading("BOUND-WIDTH", OPS["BOUND-WIDTH"].bad),
     "LEFT-LAYOUT": Reading("LAYOUT-CUBE", _left("col_major")),
     "EVENT-KEY": Reading("EVENT-SET", flags(
-        flag("set", 0, "MTE2 V"), flag("set", 0, "MTE2 MTE3"), flag("wait", 0, "MTE2 V"), flag("wait", 0, "MTE2 MTE3"))),
+        *(flag(what, 0, pair) for what in ("set", "wait") for pair in ("MTE2 V", "MTE2 MTE3")))),
     "RESERVED-IDS": Reading("EVENT-LIBRARY", _row_sum()),
     "SAME-PIPE": Reading("RACE-RAW", _products()),
     "LOAD-AFTER-LOAD": Reading("RACE-WAW", pipes(read("a"), read("a"), both("MTE2 V"), exp("a", "b"))),
@@ -69,8 +69,8 @@ OF_RUNS = {"FLAG-IS-FENCE"}
 """Ids whose stricter reading the simulator's schedules take: `test_pipes.py`, `test_between_cores.py`."""
 
 FIXED = {
-    "DISTINCT-POINTERS", "SIZE-NONNEG", "BLOCK-INDEX", "LANE-INDEX", "UB-TOP", "SMALL-TABLES", "RESERVED-FLAGS", "SAME-TILE",
-    "VEC-TO-MAT-PIPE", "RAMP-PIPE", "MAT-FILL-PIPE", "POP-PIPE", "OUT-OF-VALID", "FILLPAD-ROWS", "SCATTER-FLAT",
+    "DISTINCT-POINTERS", "SIZE-NONNEG", "BLOCK-INDEX", "LANE-INDEX", "UB-TOP", "SMALL-TABLES", "RESERVED-FLAGS",
+    "SAME-TILE", "VEC-TO-MAT-PIPE", "RAMP-PIPE", "MAT-FILL-PIPE", "POP-PIPE", "OUT-OF-VALID", "FILLPAD-ROWS", "SCATTER-FLAT",
     "SATURATION", "ACC-IN-PLACE", "DENSE-OPERANDS", "SYNC-LEFT", "SYNCALL-WAITS",
 }
 """Ids whose row says why there is no stricter reading."""
