@@ -18,6 +18,7 @@ from pypto_verified.simulator.replay import (
     written_elements,
 )
 from pypto_verified.simulator.run import MAX_STEPS, Outcome
+from pypto_verified.simulator.values import Array
 from pypto_verified.targets import Target
 
 OBSERVED_AS: dict[str, tuple[str, ...]] = {
@@ -25,6 +26,7 @@ OBSERVED_AS: dict[str, tuple[str, ...]] = {
     "VIEW-": ("local bounds",), "BOX-": ("local bounds",),
     "INIT-": ("uninitialised",),
     "PITCH-": ("uninitialised", "local bounds"), "PLAN-CAPACITY": ("capacity", "local bounds"),
+    "PLAN-ACCUMULATOR": ("uninitialised",),
     "PLAN-ALIGN": ("alignment",), "PLAN-INPLACE": ("uninitialised",),
     "VALID-": ("shape", "local bounds", "global bounds", "uninitialised", "invalid read"),
 }
@@ -33,7 +35,7 @@ AT_THEIR_OP = ("BOUND-", "VIEW-")
 """Rules whose failure shows at the op itself; what others let through shows where the bytes are used."""
 COMPARED_WITH_OWN_STORAGE = ("PLAN-OVERLAP", "PLAN-INPLACE", "LAYOUT-MOVE")
 """Rules whose failure shows as a result that changes when allocations do not share bytes."""
-COMPARED_WITH_DECLARED = ("LAYOUT-", "PITCH-", "DTYPE-", "BOX-", "VIEW-EXTRACT")
+COMPARED_WITH_DECLARED = ("LAYOUT-", "PITCH-", "DTYPE-", "BOX-", "VIEW-EXTRACT", "PLAN-ACCUMULATOR")
 """Rules whose failure shows as a result that differs from what the types say."""
 BESIDE_THE_PEER = ("PLAN-RESERVE",)
 """Rules whose failure shows as a result that changes when the peer core writes into its rings."""
@@ -41,6 +43,8 @@ WRITTEN_TWICE = ("WRITE-TWICE",)
 """Rules whose failure shows as elements that two blocks, or two lanes, both write."""
 LEFT_UNWRITTEN = ("WRITE-",)
 """Rules whose failure shows as elements of an output that keep what they held before the run."""
+BY_BOTH_LANES = ("WRITE-LANES",)
+"""Rules of the former kind for which both lanes run."""
 UNCHANGED = "not observed: the bytes held the same values in this run"
 """What is said of a run whose result is right by its data: equal bytes were written over one another, or what went
 wrong once was undone by the same again."""
@@ -68,7 +72,7 @@ def confirm(
     if rule.startswith(WRITTEN_TWICE):
         return _twice(func, witness, target, seed, max_steps)
     if rule.startswith(LEFT_UNWRITTEN):
-        return _left(func, witness, target, seed, outputs, max_steps)
+        return _left(rule, func, witness, target, seed, outputs, max_steps)
     found: Difference | None = None
     if rule.startswith(COMPARED_WITH_OWN_STORAGE):
         found = replay_overlap(func, witness, target, None, seed, max_steps=max_steps)
@@ -87,15 +91,20 @@ def confirm(
 
 
 def _left(
-    func: Func, witness: Mapping[str, int], target: Target, seed: int, outputs: tuple[str, ...], max_steps: int
+    rule: str, func: Func, witness: Mapping[str, int], target: Target, seed: int, outputs: tuple[str, ...],
+    max_steps: int,
 ) -> str:
     """What a run leaves unwritten of the declared outputs; without any, of whatever the function stores to."""
     asked = outputs or _stored(func)
     if not asked:
         return "confirmed: never written: the run stores to no tensor"
-    written = written_elements(func, witness, target, seed, max_steps=max_steps)
-    if isinstance(written, str):
-        return f"not run: the run stops before: {written}"
+    written: dict[str, Array] = {}
+    for lane in range(target.lanes_per_cube if rule.startswith(BY_BOTH_LANES) else 1):
+        at = {**witness, "subblock_idx": lane} if rule.startswith(BY_BOTH_LANES) else witness
+        found = written_elements(func, at, target, seed, max_steps=max_steps)
+        if isinstance(found, str):
+            return f"not run: the run stops before: {found}"
+        written = {name: marks | written.get(name, marks) for name, marks in found.items()}
     left = min(asked, key=lambda name: int(written[name].sum()))
     missed = np.flatnonzero(~written[left])
     if not missed.size:

@@ -79,7 +79,7 @@ def test_replays_can_be_left_out() -> None:
 
 TILE = "!pto.tile_buf<loc=vec, dtype=f32, rows=16, cols=64, v_row=16, v_col=64, blayout=row_major, slayout=none_box, \
 fractal=512, pad=0>"
-COLUMN = TILE.replace("cols=64, v_row=16, v_col=64", "cols=8, v_row=16, v_col=1")
+COLUMN = TILE.replace("cols=64, v_row=16, v_col=64", "cols=8, v_row=?, v_col=?")
 MODULE = f"""
 module attributes {{pto.target_arch = "a2a3"}} {{
   func.func @k(%a: !pto.ptr<f32>, %out: !pto.ptr<f32>) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{
@@ -100,7 +100,7 @@ module attributes {{pto.target_arch = "a2a3"}} {{
 -> !pto.partition_tensor_view<16x64xf32>
     %x = pto.alloc_tile addr = %z : {TILE}
     %y = pto.alloc_tile addr = %AT : {TILE}
-    %col = pto.alloc_tile addr = %p2 : {COLUMN}
+    %col = pto.alloc_tile addr = %p2 valid_row = %c16 valid_col = %c1 : {COLUMN}
     pto.tload ins(%ap : !pto.partition_tensor_view<16x64xf32>) outs(%x : {TILE})
 BODY
     pto.tstore ins(%x : {TILE}) outs(%op : !pto.partition_tensor_view<16x64xf32>)
