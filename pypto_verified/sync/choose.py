@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+from pypto_verified.errors import NotModelled
 from pypto_verified.sync.clocks import Message
 from pypto_verified.sync.depend import FARTHEST, Dependence
 from pypto_verified.sync.plan import Barrier, Flag, Plan, Sync
@@ -12,6 +15,10 @@ from pypto_verified.targets.pipes import ALL, SCALAR, barrier_holds
 
 MOST_TURNS = 4
 """Flags that one dependence between turns may take: half of a pair's ids."""
+
+
+MOST_TRIES = 4
+"""Flags that are tried for one dependence before a barrier of all pipes is taken."""
 
 
 class Chooser:
@@ -26,6 +33,7 @@ class Chooser:
         self.pipes = pipes
         self.plan = Plan()
         self.turns = _turns(program, needs)
+        self.tried: dict[Dependence, int] = {}
 
     def choose(self) -> Plan:
         """A plan with which no order is missing, and without a part that the rest makes up for."""
@@ -65,14 +73,17 @@ class Chooser:
         d, (src, dst) = first.dependence, first.pair
         at, early, late = self.places(d)
         readings = {m.pair for m in missing if m.dependence is d}
-        if len(readings) > 1 or not {src, dst} <= set(self.pipes):
+        self.tried[d] = self.tried.get(d, 0) + 1
+        if self.tried[d] > MOST_TRIES + 1:
+            raise NotModelled("an order that neither flags nor barriers give", a.op.loc)
+        if len(readings) > 1 or not {src, dst} <= set(self.pipes) or self.tried[d] > MOST_TRIES:
             self.barrier(run, ALL, at, late)
         elif src == dst:
             self.barrier(run, src if barrier_holds(self.target, src) else ALL, at, late)
         elif d.loop is None or early < late:
-            self.forward(run, Flag(src, dst, at, early + 1, late), early)
+            self.forward(run, Flag(src, dst, at, early + 1, late), a)
         elif d.distance == 1 and self.first_of_turn(dst, at, late):
-            self.at_end_of_turn(run, Flag(src, dst, at, early + 1, at.end), early)
+            self.at_end_of_turn(run, src, dst, d.earlier, at)
         else:
             self.between_turns(run, src, dst, at, early, late, d.distance)
         return True
@@ -89,22 +100,54 @@ class Chooser:
     def first_of_turn(self, pipe: str, at: Sequence, late: int) -> bool:
         """Whether `pipe` does nothing in a turn before a position: then it may as well wait at the end of the turn
         before, and the flag need not be set once in advance. The scalar pipe issues everything."""
-        return not any(
-            position_in(a, at) < late and (pipe in a.pipes or pipe == SCALAR)
-            for a in self.program.accesses if any(s is at for s, _ in a.chain))
+        return not any(position < late for position in self.given(pipe, at))
+
+    def busy(self, pipe: str, at: Sequence, after: int) -> bool:
+        """Whether `pipe` has something to do in a block after a position."""
+        return any(position > after for position in self.given(pipe, at))
+
+    def given(self, pipe: str, at: Sequence) -> list[int]:
+        """The positions in a block where `pipe` is given something, at any depth."""
+        return [
+            position_in(a, at) for a in self.program.accesses
+            if (pipe in a.pipes or pipe == SCALAR) and any(s is at for s, _ in a.chain)]
 
     def barrier(self, run: Walk, pipe: str, at: Sequence, late: int) -> None:
         self.plan.add(Barrier(pipe, at, late))
         run.clocks.barrier(pipe, run.now)
 
-    def forward(self, run: Walk, flag: Flag, early: int) -> None:
-        """A flag whose wait comes after its set in the same turn."""
+    def forward(self, run: Walk, flag: Flag, later: Access) -> None:
+        """A flag whose wait comes after its set in the same turn. What one arm of a branch alone waits for is set there
+        too: a flag that is set on every path must be waited for on every path, where nothing else may need it."""
+        told = _message(run, flag, flag.set_at - 1, -1)
+        for inner, position in self.inside(later, flag.at):
+            if inner.loop is not None or self.elsewhere(flag.dst, flag.at, flag.wait_at, inner):
+                break
+            flag = Flag(flag.src, flag.dst, inner, 0, position)
         self.plan.add(flag)
-        run.receive(flag, _message(run, flag, early, -1))
+        run.receive(flag, told)
 
-    def at_end_of_turn(self, run: Walk, flag: Flag, early: int) -> None:
+    def inside(self, a: Access, at: Sequence) -> tuple[tuple[Sequence, int], ...]:
+        """The blocks around an access that stand within a block, with the access's positions in them."""
+        return a.chain[1 + [s for s, _ in a.chain].index(at):]
+
+    def elsewhere(self, pipe: str, at: Sequence, position: int, arm: Sequence) -> bool:
+        """Whether a pipe is given something on another arm of the branch at a position of a block."""
+        return any(
+            pipe in a.pipes for a in self.program.accesses
+            for (s, p), (inner, _) in pairwise(a.chain) if s is at and p == position and inner is not arm)
+
+    def at_end_of_turn(self, run: Walk, src: str, dst: str, earlier: Access, at: Sequence) -> None:
+        """A flag that is waited for at the end of the turn that sets it. What is done on one arm of a branch only is
+        reported on that arm, where `dst` has nothing to do after it: a set on every path could be one too many."""
+        block, early = at, position_in(earlier, at)
+        for inner, position in self.inside(earlier, at):
+            if inner.loop is not None or self.busy(dst, block, early) or self.elsewhere(src, block, early, inner):
+                break
+            block, early = inner, position
+        flag = Flag(src, dst, block, early + 1, block.end)
         self.plan.add(flag)
-        run.receive(flag, _message(run, flag, early, -2))
+        run.receive(flag, _message(run, flag, early, -2 if block is at else -1))
 
     def between_turns(
         self, run: Walk, src: str, dst: str, at: Sequence, early: int, late: int, distance: int

@@ -1,7 +1,7 @@
 """What each pipe knows to be done: one row of times a pipe.
 
-Times count the accesses and waits of a run in program order. `known[q][p] = t`: whatever starts on pipe `q` from now on
-starts after all ops that pipe `p` was given up to time `t` are done.
+Times count the accesses and waits of a run in program order. Whatever starts on pipe `q` from now on starts after all
+accesses that pipe `p` was given up to the time `knows(q, p)` are done; the time `heard(q, p)` counts `p`'s waits too.
 """
 
 from __future__ import annotations
@@ -11,18 +11,19 @@ from collections.abc import Iterable
 from pypto_verified.targets.pipes import ALL
 
 Message = list[int]
-"""What a flag tells the pipe that waits for it: a time for each pipe."""
+"""What a flag tells the pipe that waits for it: two times for each pipe, as in a row of `Clocks`."""
 
 
 class Clocks:
-    """The state of one path. `last[p]`: when pipe `p` was given its last access or wait on this path."""
+    """The state of one path. A row has a time of each pipe for its accesses, then one for its accesses and waits;
+    `last` are the times when each was given its last on this path."""
 
     __slots__ = ("index", "known", "last")
 
     def __init__(self, pipes: tuple[str, ...]) -> None:
         self.index = {p: i for i, p in enumerate(pipes)}
-        self.known = [[0] * len(pipes) for _ in pipes]
-        self.last = [0] * len(pipes)
+        self.known = [[0] * 2 * len(pipes) for _ in pipes]
+        self.last = [0] * 2 * len(pipes)
 
     def copy(self) -> Clocks:
         made = Clocks.__new__(Clocks)
@@ -31,18 +32,26 @@ class Clocks:
         made.last = self.last[:]
         return made
 
-    def given(self, pipe: str, now: int) -> None:
-        """Pipe `pipe` was given something to do."""
-        self.last[self.index[pipe]] = now
+    def given(self, pipe: str, now: int, wait: bool = False) -> None:
+        """Pipe `pipe` was given an access or a wait."""
+        own = self.index[pipe]
+        self.last[own + len(self.index)] = now
+        if not wait:
+            self.last[own] = now
 
     def knows(self, pipe: str, of: str) -> int:
-        """Up to when all that `of` was given is done for what `pipe` is given next."""
+        """Up to when all accesses that `of` was given are done for what `pipe` is given next."""
         return self.known[self.index[pipe]][self.index[of]]
+
+    def heard(self, pipe: str, of: str) -> int:
+        """Up to when all accesses and waits that `of` was given are done for what `pipe` is given next."""
+        return self.known[self.index[pipe]][self.index[of] + len(self.index)]
 
     def message(self, src: str, now: int) -> Message:
         """What a flag tells that `src` sets now: all that `src` was given is done, and all that `src` waited for."""
-        told = self.known[self.index[src]][:]
-        told[self.index[src]] = now
+        own, pipes = self.index[src], len(self.index)
+        told = self.known[own][:]
+        told[own] = told[own + pipes] = now
         return told
 
     def learn(self, pipe: str, told: Message) -> None:
@@ -58,8 +67,8 @@ class Clocks:
             for row in self.known:
                 row[:] = [now] * len(row)
         else:
-            i = self.index[pipe]
-            self.known[i][i] = now
+            own = self.index[pipe]
+            self.known[own][own] = self.known[own][own + len(self.index)] = now
 
     @classmethod
     def meet(cls, paths: Iterable[Clocks], now: int) -> Clocks:

@@ -55,11 +55,16 @@ def _by_flag(trace: list[Event]) -> _Events:
 
 
 def _count(flag: Flag, own: list[Event]) -> int:
-    """How many ids a flag takes in turn, 0 if no number makes it safe."""
+    """How many ids a flag takes in turn, 0 if no number makes it safe. A run of n turns shows nothing of n ids."""
     if flag.turns:
         return flag.turns if _safe(own, 0) else 0
     counted = flag.loop is not None and flag.loop.counter is not None
-    return next((n for n in (1, 2, 3, 4) if (n == 1 or counted) and _safe(own, n)), 0)
+    seen = max((e.turn for e in own), default=0) if counted else 0
+    return next((n for n in range(1, max(seen, 1) + 1) if n <= MOST_IDS and _safe(own, n)), 0)
+
+
+MOST_IDS = 4
+"""Ids that one flag may take in turn."""
 
 
 def _safe(own: list[Event], ids: int) -> bool:

@@ -100,7 +100,7 @@ class Walk:
             self.clocks.barrier(barrier.pipe, self.now)
 
     def set(self, flag: Flag) -> None:
-        self.note(flag, True, self.clocks.knows(flag.src, flag.dst))
+        self.note(flag, True, self.clocks.heard(flag.src, flag.dst))
         self.tell(flag, self.clocks.message(flag.src, self.now))
 
     def note(self, flag: Flag, sets: bool, known: int) -> None:
@@ -121,7 +121,7 @@ class Walk:
         if message is not None:
             self.clocks.learn(flag.dst, message)
         self.now += 1
-        self.clocks.given(flag.dst, self.now)
+        self.clocks.given(flag.dst, self.now, wait=True)
         self.note(flag, False, 0)
 
     def item(self, item: Item) -> None:
