@@ -26,6 +26,7 @@ from verifiers import (
     stride,
     valid,
     view,
+    width,
     write,
     write_lanes,
     write_twice,
@@ -36,7 +37,7 @@ AnyRule = Rule[Any]
 """A rule over some site class; rules of different classes stand in one table."""
 
 RULES: tuple[AnyRule, ...] = (
-    *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *plan.RULES, *accumulate.RULES,
+    *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *width.RULES, *plan.RULES, *accumulate.RULES,
     *valid.RULES, *layout.RULES, *dtype.RULES,
     *event.RULES, *event_names.RULES, *kind.RULES, *pitch.RULES, *split.RULES,
     *extents.RULES, *layout_ops.RULES, *stride.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES, *write_twice.RULES,

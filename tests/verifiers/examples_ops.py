@@ -117,11 +117,20 @@ def _each_column(dtype: str) -> str:
         f"pto.tcolexpandadd ins(%a, %b : {VEC}, {ROW}) outs(%d : {d})", out("d", d))
 
 
-def _cast(dtype: str) -> str:
+def _cast(dtype: str, mode: str = "{rmode = #pto<round_mode RINT>} ") -> str:
     other = tile(dtype=dtype)
     return _lines(
         alloc("s", VEC), fill("s", VEC), alloc("d", other, 8192),
-        f"pto.tcvt ins(%s {{rmode = #pto<round_mode RINT>}} : {VEC}) outs(%d : {other})")
+        f"pto.tcvt ins(%s {mode}: {VEC}) outs(%d : {other})")
+
+
+def _computed(bound: str) -> str:
+    """A tensor of 64 times min or max(M, 64) rows, computed in 32 bits."""
+    return kernel("\n".join((
+        f"%rows = arith.{bound} %M, %c64 : index", "%r = arith.index_cast %rows : index to i32",
+        "%k = arith.constant 64 : i32", "%many = arith.muli %r, %k : i32", "%n = arith.index_cast %many : i32 to index",
+        view("o", "q", "n"), "%part = arith.minsi %n, %c32 : index", alloc("t", VEC, rows="part"), fill("t", VEC),
+        window("w", "o", "%c0, %c0", "%part, %c64"), store("t", "w", VEC))), "%M: index")
 
 
 def _loaded(blayout: str) -> str:
@@ -264,6 +273,8 @@ PAIRS: dict[str, Pair] = {
     "DTYPE-SAME": Pair(_each_column("f32"), _each_column("i32")),
     "DTYPE-DEVICE": Pair(_remainder("f32", "f32"), _remainder("f16", "f16")),
     "DTYPE-CAST": Pair(_cast("f16"), _cast("ui16")),
+    "DTYPE-ROUND": Pair(_cast("f16"), _cast("f16", ""), strict=True),
+    "BOUND-WIDTH": Pair(_computed("minsi"), _computed("maxsi"), strict=True),
     "DTYPE-COMPARE": Pair(_compared("ne"), _compared("lt")),
     "LAYOUT-LOAD": Pair(_loaded("row_major"), _loaded("col_major")),
     "LAYOUT-OUTER": Pair(_heads("%c1, %c32, %c64", "%c1, %c32, %c64"), _heads("%c32, %c1, %c64", "%c32, %c1, %c64")),
