@@ -28,10 +28,9 @@ def _accumulating(context: Context) -> Iterator[AccumulateSite]:
 
 
 PLAN_ACCUMULATOR: Rule[AccumulateSite] = Rule(
-    id="PLAN-ACCUMULATOR", kind=SAFETY, observable=False, requires=("MP-02",), assumptions=("ACC-IN-PLACE",),
+    id="PLAN-ACCUMULATOR", kind=SAFETY, observable=True, requires=("MP-02",), assumptions=("ACC-IN-PLACE",),
     source="PTO-ISA TMatmul.hpp; pypto#537",
     claim="the accumulator that a product is added to is its destination",
-    unseen="what the destination holds instead may be anything",
     sites=_accumulating, applies=always,
     goal=lambda s: same_bytes(s.named, s.target),
     explain=lambda s, w: (

@@ -111,7 +111,7 @@ def _matches(s: TransferSite) -> Cond:
 
 
 VALID_BLOCKS: Rule[TransferSite] = Rule(
-    id="VALID-BLOCKS", kind=SAFETY, observable=False, requires=("VF-01",),
+    id="VALID-BLOCKS", kind=SAFETY, observable=True, requires=("VF-01",),
     source="PTO-ISA TLoad.hpp, TStore.hpp (asserted only in debug builds): which dims make rows and columns",
     claim="a five-dimensional window has the rows and columns of the tile's valid region",
     sites=_blocks, applies=lambda s: unless_refused(s, _matches(s), _EXTENTS),
@@ -130,6 +130,7 @@ def _small(s: ProductSite, limit: int) -> Cond:
 
 VALID_MATMUL_SIZE: Rule[ProductSite] = Rule(
     id="VALID-MATMUL-SIZE", kind=SAFETY, observable=False, requires=("VF-01",),
+    unseen="operands of that size do not fit the buffers of the matrix unit",
     source="PTO-ISA TMatmul.hpp, PTOAS (static extents only)",
     claim="m, k and n of one product are at most 4095",
     sites=product_sites, given=lambda s: in_range(s.left, s.right),
@@ -161,7 +162,7 @@ def _reduces(s: OpSite) -> Cond:
 
 
 VALID_REDUCE: Rule[OpSite] = Rule(
-    id="VALID-REDUCE", kind=SAFETY, observable=False, requires=("VF-01",),
+    id="VALID-REDUCE", kind=SAFETY, observable=True, requires=("VF-01",),
     source="PTO-ISA TRowReduce.hpp, TColReduce.hpp: only column 0 (row 0) of the result is written; pypto#1401",
     claim="a reduction's result has the source's extent on the axis that stays and 1 on the other",
     sites=compute_sites(ROW_REDUCTION | COL_REDUCTION), applies=lambda s: unless_refused(s, _reduces(s), _EXTENTS),
@@ -184,7 +185,7 @@ def _something(s: OpSite) -> Cond:
 
 
 VALID_REDUCE_EMPTY: Rule[OpSite] = Rule(
-    id="VALID-REDUCE-EMPTY", kind=SAFETY, observable=False, requires=("VF-01",),
+    id="VALID-REDUCE-EMPTY", kind=SAFETY, observable=True, requires=("VF-01",),
     source="PTO-ISA TRowReduce.hpp, TColReduce.hpp: an empty source is asserted against",
     claim="a reduction reduces at least one element",
     sites=compute_sites(ROW_REDUCTION | COL_REDUCTION), applies=lambda s: unless_refused(s, _something(s), _EXTENTS),
@@ -254,7 +255,7 @@ def _pads(context: Context) -> Iterator[ExtentSite]:
 
 
 VALID_PAD: Rule[ExtentSite] = Rule(
-    id="VALID-PAD", kind=SAFETY, observable=False, requires=("VF-01",), assumptions=("FILLPAD-ROWS",),
+    id="VALID-PAD", kind=SAFETY, observable=True, requires=("VF-01",), assumptions=("FILLPAD-ROWS",),
     source="PTO-ISA TFillPad.hpp",
     claim="the valid region that a fillpad leaves covers that of its source",
     sites=_pads, applies=lambda s: unless_refused(s, _covers(s), _EXTENTS),
@@ -311,7 +312,7 @@ def _partial(s: OpSite) -> Cond:
 
 
 VALID_PART: Rule[OpSite] = Rule(
-    id="VALID-PART", kind=SAFETY, observable=False, requires=("VF-01",),
+    id="VALID-PART", kind=SAFETY, observable=True, requires=("VF-01",),
     source="PTO-ISA TPartBinOps.hpp: one source covers the destination",
     claim="one source of a partial op covers the destination",
     sites=compute_sites(PARTIAL), applies=lambda s: unless_refused(s, _partial(s), _EXTENTS),
@@ -345,7 +346,7 @@ def _inside_reshaped(s: ViewSite) -> Cond:
 
 
 VALID_RESHAPE: Rule[ViewSite] = Rule(
-    id="VALID-RESHAPE", kind=SAFETY, observable=False, requires=("CG-07", "VF-01"),
+    id="VALID-RESHAPE", kind=SAFETY, observable=True, requires=("CG-07", "VF-01"),
     source="PTOAS treshape checks no valid shape (measured); pypto#2149",
     claim="what a reshape declares valid was valid before",
     sites=view_sites,

@@ -137,8 +137,7 @@ def _plain(s: TransferSite) -> bool:
 
 
 VALID_WINDOW: Rule[TransferSite] = Rule(
-    id="VALID-WINDOW", kind=SAFETY, observable=False, requires=("CG-06", "VF-01"),
-    unseen="what is moved too much or left out shows where it is used, if it is",
+    id="VALID-WINDOW", kind=SAFETY, observable=True, requires=("CG-06", "VF-01"),
     source="PTOAS tstore: static element counts; tload has no check (measured); PTOAS#322",
     claim="a transfer moves exactly the tile's valid region",
     sites=_transfers, applies=_plain,

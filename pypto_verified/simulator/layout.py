@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
 
 from pypto_verified.layouts import BLayout, SLayout
 
 BLOCK_BYTES = 32
+N = TypeVar("N", int, npt.NDArray[np.int64])
 
 
 def ceil_to(value: int, multiple: int) -> int:
@@ -45,12 +50,13 @@ class Layout:
     inner_row: int
     inner_col: int
 
-    def offset(self, row: int, col: int) -> int:
-        """Element offset of (row, col); rows and columns beyond the extent follow the same arithmetic."""
+    def offset(self, row: N, col: N) -> N:
+        """Element offset of (row, col), or of each of two arrays; rows and columns beyond the extent follow the same arithmetic."""
         (box_row, in_row), (box_col, in_col) = divmod(row, self.box[0]), divmod(col, self.box[1])
-        return (
+        found: N = (
             box_row * self.block_row + in_row * self.inner_row + box_col * self.block_col + in_col * self.inner_col
         )
+        return found
 
     def position(self, offset: int) -> tuple[int, int]:
         """(row, col) of an element offset: the inverse of `offset` on the physical extent."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from pypto_verified.layouts import BLayout, SLayout
 from pypto_verified.simulator.compute import Kernel, dividing, spoiled
+from pypto_verified.simulator.errors import Place, ShapeError
 from pypto_verified.simulator.memory import View
 from pypto_verified.simulator.ops_elementwise import BINARY
 from pypto_verified.simulator.registry import Handler, Site, op
@@ -63,6 +64,12 @@ def _reduce(axis: int, reduction: Reduction) -> Handler:
             return
         if tmp is not None:
             tmp.clobber()
+        kept, given = (dst.cols, src.rows) if axis == 1 else (dst.rows, src.cols)
+        site.expect(
+            (kept, given) == (1, lines) or 0 in (dst.rows, dst.cols),
+            f"{src.rows} x {src.cols} valid elements are reduced to {dst.rows} x {dst.cols}", Place(dst.name))
+        if 0 in (src.rows, src.cols):
+            raise ShapeError("a reduction of nothing", Place(src.name), "skip the op when its source is empty")
         source = src.reads(*((lines, src.cols) if axis == 1 else (src.rows, lines)))
         out = dst.writes(*((lines, 1) if axis == 1 else (1, lines)))
         bad = source.bad()

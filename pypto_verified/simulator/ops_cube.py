@@ -132,10 +132,17 @@ def tmatmul(site: Site, dst: Tile, lhs: Tile, rhs: Tile) -> None:
     _multiply(site, dst, lhs, rhs, False, None, False)
 
 
-@op("tmatmul.acc", "dst lhs rhs")
-def tmatmul_acc(site: Site, dst: Tile, lhs: Tile, rhs: Tile) -> None:
-    """dst += lhs @ rhs: the device adds to dst's own bytes, whatever `acc_in` names."""
-    _multiply(site, dst, lhs, rhs, False, None, True)
+def _start(site: Site, dst: Tile, named: Tile, rows: int, cols: int) -> View | None:
+    """What an accumulating product adds to: None for dst's own bytes, which the device takes whatever the text names;
+    a machine that does as it is told takes what is named."""
+    return named.reads(rows, cols) if site.declared and named.addr != dst.addr else None
+
+
+@op("tmatmul.acc", "dst lhs rhs acc_in")
+def tmatmul_acc(site: Site, dst: Tile, lhs: Tile, rhs: Tile, named: Tile) -> None:
+    """dst += lhs @ rhs."""
+    start = _start(site, dst, named, lhs.rows, rhs.cols)
+    _multiply(site, dst, lhs, rhs, False, start, start is None)
 
 
 @op("tmatmul.bias", "dst a b bias")
@@ -150,10 +157,11 @@ def tgemv(site: Site, dst: Tile, lhs: Tile, rhs: Tile) -> None:
     _multiply(site, dst, lhs, rhs, True, None, False)
 
 
-@op("tgemv.acc", "dst lhs rhs")
-def tgemv_acc(site: Site, dst: Tile, lhs: Tile, rhs: Tile) -> None:
+@op("tgemv.acc", "dst lhs rhs acc_in")
+def tgemv_acc(site: Site, dst: Tile, lhs: Tile, rhs: Tile, named: Tile) -> None:
     """dst += lhs @ rhs for one row."""
-    _multiply(site, dst, lhs, rhs, True, None, True)
+    start = _start(site, dst, named, lhs.rows, rhs.cols)
+    _multiply(site, dst, lhs, rhs, True, start, start is None)
 
 
 @op("tgemv.bias", "dst a b bias")
@@ -168,10 +176,11 @@ def tmatmul_mx(site: Site, dst: Tile, a: Tile, a_scale: Tile, b: Tile, b_scale: 
     _multiply(site, dst, a, b, False, None, False, (a_scale, b_scale))
 
 
-@op("tmatmul.mx.acc", "dst a a_scale b b_scale")
-def tmatmul_mx_acc(site: Site, dst: Tile, a: Tile, a_scale: Tile, b: Tile, b_scale: Tile) -> None:
-    """dst += (a * a_scale) @ (b * b_scale), whatever `c_in` names."""
-    _multiply(site, dst, a, b, False, None, True, (a_scale, b_scale))
+@op("tmatmul.mx.acc", "dst a a_scale b b_scale c_in")
+def tmatmul_mx_acc(site: Site, dst: Tile, a: Tile, a_scale: Tile, b: Tile, b_scale: Tile, named: Tile) -> None:
+    """dst += (a * a_scale) @ (b * b_scale)."""
+    start = _start(site, dst, named, a.rows, b.cols)
+    _multiply(site, dst, a, b, False, start, start is None, (a_scale, b_scale))
 
 
 @op("tmatmul.mx.bias", "dst a a_scale b b_scale bias")
@@ -186,10 +195,11 @@ def tgemv_mx(site: Site, dst: Tile, a: Tile, a_scale: Tile, b: Tile, b_scale: Ti
     _multiply(site, dst, a, b, True, None, False, (a_scale, b_scale))
 
 
-@op("tgemv.mx.acc", "dst a a_scale b b_scale")
-def tgemv_mx_acc(site: Site, dst: Tile, a: Tile, a_scale: Tile, b: Tile, b_scale: Tile) -> None:
+@op("tgemv.mx.acc", "dst a a_scale b b_scale c_in")
+def tgemv_mx_acc(site: Site, dst: Tile, a: Tile, a_scale: Tile, b: Tile, b_scale: Tile, named: Tile) -> None:
     """`tmatmul.mx.acc` for one row."""
-    _multiply(site, dst, a, b, True, None, True, (a_scale, b_scale))
+    start = _start(site, dst, named, a.rows, b.cols)
+    _multiply(site, dst, a, b, True, start, start is None, (a_scale, b_scale))
 
 
 @op("tgemv.mx.bias", "dst a a_scale b b_scale bias")

@@ -30,6 +30,13 @@ def _extents(tile: Tile, tensor: Tensor) -> tuple[int, int]:
     return (rows, tile.cols) if tensor.layout is TensorLayout.ND else (tile.rows, cols)
 
 
+def _expect_equal(site: Site, tile: Tile, tensor: Tensor) -> None:
+    window, valid = tensor.extents(), (tile.rows, tile.cols)
+    site.expect(
+        window == valid or (0 in window and 0 in valid),
+        f"a window of {window[0]} x {window[1]} elements and {valid[0]} x {valid[1]} valid ones", Place(tile.name))
+
+
 _NEAR = {TensorLayout.ND: 4, TensorLayout.DN: 3}
 """The axis of a window that a burst runs along."""
 
@@ -58,6 +65,7 @@ def tload(site: Site, dst: Tile, src: Tensor) -> None:
     """GM to UB or L1; in UB the last 32-byte block of a row is padded (or left unspecified), in L1 NZ it is zeroed."""
     if len(site.op.args) > 2 or "pad_mode" in site.op.attrs:
         raise UnmodelledError("tload with padding operands", Place(dst.name))
+    _expect_equal(site, dst, src)
     rows, cols = _extents(dst, src)
     if rows == 0 or cols == 0:
         return
@@ -99,6 +107,7 @@ def tprefetch(site: Site, dst: Tile, src: Tensor) -> None:
 @op("tstore", "dst src fp preQuantScalar")
 def tstore(site: Site, dst: Tensor, src: Tile, fp: Tile | None, quant: Scalar | None) -> None:
     """A tile to GM, converted on the way out of the accumulator. Uninitialised elements are reported."""
+    _expect_equal(site, src, dst)
     rows, cols = _extents(src, dst)
     if rows == 0 or cols == 0:
         return

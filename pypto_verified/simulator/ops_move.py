@@ -191,6 +191,8 @@ def tfillpad(site: Site, dst: Tile, src: Tile) -> None:
         return
     if dst.pad is Pad.NULL:
         raise UnmodelledError("tfillpad into a tile without a pad", Place(dst.name))
+    site.expect(dst.rows >= src.rows and dst.cols >= src.cols,
+                f"{src.rows} x {src.cols} valid elements are padded to {dst.rows} x {dst.cols}", Place(dst.name))
     rows, width = src.rows, dst.type.cols
     copied = min(src.type.cols, width)
     if (src.addr, src.memory) != (dst.addr, dst.memory):

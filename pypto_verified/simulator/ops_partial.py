@@ -45,8 +45,15 @@ def _common(a: View, b: View) -> tuple[Array, Array]:
     return a.get()[:n, :m], b.get()[:n, :m]
 
 
+def _covered(site: Site, dst: Tile, sources: tuple[Tile, ...]) -> None:
+    shapes = [f"{s.rows} x {s.cols}" for s in sources]
+    covers = any(s.rows >= dst.rows and s.cols >= dst.cols for s in sources) or 0 in (dst.rows, dst.cols)
+    site.expect(covers, f"neither {' nor '.join(shapes)} covers {dst.rows} x {dst.cols}", Place(dst.name))
+
+
 def _partial(kernel: Kernel) -> Handler:
     def run(site: Site, dst: Tile, src0: Tile, src1: Tile) -> None:
+        _covered(site, dst, (src0, src1))
         sources = _sources(dst, (src0, src1))
         _write(dst, sources, kernel(*_common(*sources)))
 
@@ -65,6 +72,7 @@ def _partial_argument(beats: Callable[[Array, Array], Array]) -> Handler:
             if (value.rows, value.cols) != (index.rows, index.cols):
                 raise ShapeError(f"{value.rows} x {value.cols} values with {index.rows} x {index.cols} indices",
                                  Place(index.name))
+        _covered(site, dst, (src0, src1))
         values, indices = _sources(dst, (src0, src1)), _sources(dst_index, (index0, index1))
         a, b = _common(*values)
         second = beats(b, a)

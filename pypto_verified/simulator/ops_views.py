@@ -5,6 +5,8 @@ A handle keeps the bytes of the allocation it was cut from, so that an op on a v
 
 from __future__ import annotations
 
+import numpy as np
+
 from pypto_verified.layouts import TensorLayout
 from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.pto.types import MultiTileBufType, PtrType, TileBufType
@@ -116,7 +118,12 @@ def treshape(site: Site, src: Tile) -> Tile:
     same = (type_.rows, type_.cols) == (src.type.rows, src.type.cols)
     rows = type_.v_row if type_.v_row is not None else src.rows if same else type_.rows
     cols = type_.v_col if type_.v_col is not None else src.cols if same else type_.cols
-    return Tile(src.memory, src.addr, type_, layout, (rows, cols), src.bounds, site.op.result.name)
+    made = Tile(src.memory, src.addr, type_, layout, (rows, cols), src.bounds, site.op.result.name)
+    if site.machine.replaying and (src.rows, src.cols) != (src.type.rows, src.type.cols):
+        held = bool(np.isin(made.valid_bytes(), src.valid_bytes()).all())
+        site.expect(held, f"declares {rows} x {cols} elements valid of which some were not",
+                    Place(made.name))
+    return made
 
 
 @op("set_validshape", "source valid_row valid_col")

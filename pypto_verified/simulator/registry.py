@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from pypto_verified.pto.module import EnumAttr, Op
-from pypto_verified.simulator.errors import SimError
+from pypto_verified.simulator.errors import Place, ShapeError, SimError
 from pypto_verified.simulator.machine import Machine
 from pypto_verified.targets import Target
 
@@ -79,6 +79,11 @@ class Site:
         """The member of an enum attribute, `default` when it is absent."""
         found = self.op.attrs.get(name)
         return found.member if isinstance(found, EnumAttr) else default
+
+    def expect(self, holds: bool, message: str, place: Place) -> None:
+        """Note, in a replay, what the ISA's library asserts in debug builds alone."""
+        if self.machine.replaying and not holds:
+            self.machine.suspicions.append(ShapeError(message, place))
 
     def report(self, error: SimError) -> None:
         """Record `error` and go on."""

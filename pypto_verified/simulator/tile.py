@@ -100,6 +100,12 @@ class Tile:
         self.end += addr - self.addr
         self.memory, self.addr, self.bounds, self.main = memory, addr, (addr, addr + size), None
 
+    def valid_bytes(self) -> Array:
+        """The address of each byte of the valid region, in no order."""
+        rows, cols = np.arange(self.rows)[:, None], np.arange(self.cols)[None, :]
+        starts = self.addr + self.layout.offset(rows, cols) * self.kind.itemsize
+        return np.asarray(starts.reshape(-1, 1) + np.arange(self.kind.itemsize)).reshape(-1)
+
     def clobber(self) -> None:
         """The op uses the valid region as scratch: its bytes are unspecified afterwards."""
         self.writes(self.rows, self.cols).poison()
