@@ -51,7 +51,8 @@ class CheckOptions:
     directory where results of unchanged `.pto` files and answers of the solver are kept, None for none. `passes`: run
     both sides of every pass on random inputs too. `versions`: look up what the report needs to be reproduced. `second`:
     ask a second solver too, and keep the questions there that the two differ in. `baseline`: a file of findings to
-    accept. `explicit_sync`: functions without any flag or event order their own pipes, instead of the assembler."""
+    accept. `explicit_sync`: functions without any flag or event order their own pipes, instead of the assembler.
+    `inserted_sync`: what a function says of its pipes' order is replaced by what automatic mode inserts."""
 
     target: str | None = None
     level: int | None = None
@@ -67,6 +68,7 @@ class CheckOptions:
     second: Path | None = None
     baseline: str | None = None
     explicit_sync: bool = False
+    inserted_sync: bool = False
 
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -237,7 +239,7 @@ def _check_program(
     alone: list[Artifact] = []
     ends: list[Artifact] = []
     for function in kernels:
-        made = _compiled(function, chip, result.path)
+        made = _compiled(function, chip, result.path, options)
         if isinstance(made, Finding):
             found[function.name] = FunctionResult(function.name, findings=[made])
         else:
@@ -254,11 +256,12 @@ def _check_program(
             _check_passes(function, chip, result, options)
 
 
-def _compiled(function: Function, chip: Target, path: str) -> Artifact | Finding:
+def _compiled(function: Function, chip: Target, path: str, options: CheckOptions) -> Artifact | Finding:
     from pypto_verified.compiler import compile_function
 
+    sync = "auto" if options.inserted_sync else "assembler"
     try:
-        return compile_function(function, chip)
+        return compile_function(function, chip, sync=sync, strict=options.strict)
     except PtoError as error:
         return error_finding(error, path)
     except Exception as error:
@@ -316,10 +319,19 @@ def _check_pto(source: Source, result: FileResult, options: CheckOptions) -> Non
         result.target = result.target or chip.name
         if options.target and unit.arch and unit.arch != options.target:
             result.notes.append(f"the module is for {unit.arch}; checked for {options.target} as --target says")
+        if options.inserted_sync:
+            unit = _synchronised(unit, chip, options)
         unused.append(set(_unused(unit, chip, options, {})))
         result.functions.extend(verify_module(unit, chip, options))
         result.notes.extend(_sync_remarks(unit, chip, options))
     _note_unused(result, sorted(set.intersection(*unused)))
+
+
+def _synchronised(module: Module, chip: Target, options: CheckOptions) -> Module:
+    """The module with inserted flags and barriers. It stays built in memory: findings keep the lines of the file."""
+    from pypto_verified.sync import insert_sync
+
+    return insert_sync(module, chip, options.strict)
 
 
 def _sync_remarks(module: Module, chip: Target, options: CheckOptions) -> list[str]:

@@ -21,11 +21,16 @@ from pypto_verified.passes import pipeline
 from pypto_verified.pto import reader, writer
 from pypto_verified.pto.module import Module
 from pypto_verified.pto.types import PtrType
+from pypto_verified.sync import insert_sync
 from pypto_verified.targets import Target, target
 
 _LAUNCHERS = (FunctionKind.ORCHESTRATION, FunctionKind.GROUP, FunctionKind.SPMD)
 
 OnPass = Callable[[str, Function, Function], None]
+
+
+SYNC = ("assembler", "auto")
+"""Who orders the pipes of a kernel."""
 
 
 class MemoryPlanner(Enum):
@@ -55,23 +60,35 @@ def compile_function(
     emit_source_loc: bool = True,
     on_pass: OnPass | None = None,
     read_back: bool = True,
+    sync: str = "assembler",
+    strict: bool = False,
 ) -> Artifact:
     """Lower one function to `.pto` and read the text back; without `read_back` there is no text, only the module.
 
-    Raises what the stages raise (PassError, CodegenError, NotModelled), and CodegenError if the text does not read back
-    as the module that was generated: a fault of this tool.
+    `sync` "assembler" leaves the order of the pipes to the assembler or to what the kernel says; "auto" inserts flags
+    and barriers in place of what it says (EV-07), with `strict` under the stricter reading of each assumption.
+    Raises what the stages raise (PassError, CodegenError, NotModelled), InputError for another `sync`, and CodegenError
+    if the text does not read back as the module that was generated: a fault of this tool.
     """
     if function.opaque:
         where = Location(function.span.file, function.span.line, function.span.column)
         raise NotModelled(function.opaque, where)
     lowered = pipeline.run(function, chip, planner.value, on_pass)
     module = generate([lowered], chip, emit_source_loc, planner is not MemoryPlanner.PTOAS)
+    if _inserts(sync):
+        module = insert_sync(module, chip, strict)
     text = ""
     if read_back:
         text, module = _read_back(function, module, emit_source_loc)
     names = _argument_names(function, module)
     declared = {p.var.name for p in function.params if p.direction is Direction.OUT}
     return Artifact(function.name, text, module, names, tuple(a for a, name in names.items() if name in declared))
+
+
+def _inserts(sync: str) -> bool:
+    if sync not in SYNC:
+        raise InputError(f"there is no sync={sync!r}", help=f"use one of: {', '.join(SYNC)}")
+    return sync == "auto"
 
 
 def _read_back(function: Function, module: Module, locations: bool) -> tuple[str, Module]:
@@ -108,24 +125,26 @@ def compile(
     memory_planner: MemoryPlanner = MemoryPlanner.PYPTO,
     output_dir: str | Path | None = None,
     emit_source_loc: bool | None = None,
+    sync: str = "assembler",
 ) -> Path:
     """Compile the kernels of a program, an IR one or the class that `@pl.program` marked, and return the output
     directory (default `build_output/<program>`).
 
     Writes `ptoas/<function>.pto` and, per pass that changed something, `passes_dump/<function>/NN_<pass>.py`; a second
     kernel of one name is `<function>#2`.
-    `emit_source_loc` None follows the environment: `PYPTO_EMIT_PTO_LOC=0` leaves locations out.
+    `emit_source_loc` None follows the environment: `PYPTO_EMIT_PTO_LOC=0` leaves locations out. `sync` as for
+    `compile_function`.
     Raises what `compile_function` raises, and InputError if the program has no kernel.
     """
     program = _as_ir(program)
     root = Path(output_dir) if output_dir is not None else Path("build_output") / program.name
-    _write([program], root, backend_type, memory_planner, emit_source_loc)
+    _write([program], root, backend_type, memory_planner, emit_source_loc, sync)
     return root
 
 
 def _write(
     programs: Sequence[Program], root: Path, backend_type: BackendType, memory_planner: MemoryPlanner,
-    emit_source_loc: bool | None,
+    emit_source_loc: bool | None, sync: str,
 ) -> None:
     """Compile the kernels of the programs into one directory."""
     if emit_source_loc is None:
@@ -138,7 +157,7 @@ def _write(
     chip = target(backend_type.value)
     for function, label in zip(functions, labels(f.name for f in functions), strict=True):
         dump = _PassDump(root / "passes_dump" / label)
-        artifact = compile_function(function, chip, memory_planner, emit_source_loc, dump)
+        artifact = compile_function(function, chip, memory_planner, emit_source_loc, dump, sync=sync)
         path = root / "ptoas" / f"{label}.pto"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(artifact.text, encoding="utf-8")
@@ -173,7 +192,7 @@ def _as_ir(program: Program | ProgramMark) -> Program:
 
 def compile_file(
     kernel: str | Path, output_dir: str | Path, backend_type: BackendType, memory_planner: MemoryPlanner,
-    emit_source_loc: bool | None,
+    emit_source_loc: bool | None, sync: str = "assembler",
 ) -> None:
     """Compile every program of a kernel file into one directory. Raises what loading it and `compile` raise."""
     if inputs.read(str(kernel)).suffix == inputs.PTO:
@@ -181,7 +200,7 @@ def compile_file(
     programs = language.load_file(Path(kernel)).programs
     if not programs:
         raise InputError("no kernel in this file", Location(str(kernel)))
-    _write(programs, Path(output_dir), backend_type, memory_planner, emit_source_loc)
+    _write(programs, Path(output_dir), backend_type, memory_planner, emit_source_loc, sync)
 
 
 class _PassDump:
