@@ -116,7 +116,7 @@ def _data(result: FileResult) -> dict[str, Any]:
         "path": result.path, "sha256": result.sha256, "target": result.target, "notes": result.notes,
         "findings": [asdict(f) for f in result.findings],
         "functions": [
-            {"name": f.name, "findings": [asdict(x) for x in f.findings],
+            {"name": f.name, "needs": f.needs, "findings": [asdict(x) for x in f.findings],
              "obligations": [(o.rule, o.kind, o.verdict, o.site, o.decider, o.milliseconds, o.assumptions,
                               o.rlimit, o.second)
                              for o in f.obligations]}
@@ -127,7 +127,9 @@ def _data(result: FileResult) -> dict[str, Any]:
 def _result(data: dict[str, Any]) -> FileResult:
     """The result that `_data` took apart."""
     functions = [
-        FunctionResult(f["name"], [_obligation(*o) for o in f["obligations"]], [_finding(x) for x in f["findings"]])
+        FunctionResult(
+            f["name"], [_obligation(*o) for o in f["obligations"]], [_finding(x) for x in f["findings"]],
+            needs=tuple(f["needs"]))
         for f in data["functions"]]
     return FileResult(data["path"], data["sha256"], data["target"], functions,
                       [_finding(x) for x in data["findings"]], data["notes"])

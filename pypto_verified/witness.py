@@ -35,7 +35,7 @@ def replayed(
         findings.append(replace(finding, replay=shown))
         if shown.startswith("not observed") and shown != UNCHANGED:
             findings.append(_fault(finding, shown))
-    return FunctionResult(result.name, result.obligations, findings)
+    return replace(result, findings=findings)
 
 
 def _replay(

@@ -113,6 +113,7 @@ def _verify_function(
     for rule in selected(options.families):
         check.rule(rule, context)
     check.unmodelled()
+    check.conclude()
     return result
 
 

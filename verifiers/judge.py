@@ -17,7 +17,7 @@ from verifiers.access.symbols import UNCONSTRAINED
 from verifiers.registry import AnyRule
 from verifiers.rule import Witness
 from verifiers.sites import Context, Site
-from verifiers.solver import Decision, Ladder, Query, weakest_condition
+from verifiers.solver import Decision, Ladder, Query, weakest_condition, without_implied
 from verifiers.solver.answer import AGREES, CVC5_ALONE, DIFFERS, NEITHER, Z3_ALONE
 from verifiers.solver.cone import conjuncts, names_of, split_by_relevance
 from verifiers.wording import Wording
@@ -64,6 +64,7 @@ class Judge:
         self.ladder = ladder
         self.assumed = assumed
         self.result = result
+        self._wanted: dict[Cond, str] = {}
         self.labels: Counter[tuple[str, str]] = Counter()
         kinds = program.symbols.kinds
         self.dims = tuple(n for n, k in kinds.items() if k is SymbolKind.DIM)
@@ -189,7 +190,9 @@ class Judge:
         needs = ""
         message = rule.explain(worded, witness)
         if decision.verdict is Verdict.UNKNOWN:
-            needs = repr(wording.cond(weakest_condition(self.ladder, hypotheses, goal, self.inner)))
+            wanted = weakest_condition(self.ladder, hypotheses, goal, self.inner)
+            needs = repr(wording.cond(wanted))
+            self._wanted[wanted] = needs
             message = f"not known to hold: {rule.claim}. It fails when {message}"
         help = rule.help(worded)
         if decision.verdict is Verdict.REFUTED and goal is not FALSE and names_of(goal) <= set(self.dims):
@@ -219,6 +222,11 @@ class Judge:
             if not shown.other and own & names and own <= set(decision.model):
                 found.append((name, value(shown.expr)))
         return tuple(found)
+
+    def conclude(self) -> None:
+        """What all open points together need of a caller, without what the rest implies."""
+        kept = without_implied(self.ladder, self.background, list(self._wanted))
+        self.result.needs = tuple(dict.fromkeys(self._wanted[c] for c in kept))
 
     def unmodelled(self) -> None:
         """One UNKNOWN for each op whose meaning is not modelled, and for each gap of the access program."""

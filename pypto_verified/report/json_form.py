@@ -51,13 +51,14 @@ class ObligationJson(TypedDict):
 
 
 class FunctionJson(TypedDict):
-    """One kernel; `obligations` counts them by verdict in lower case. `allowed` is there if it is not empty, `details`
-    if asked for: it has times, and so is not the same in every run."""
+    """One kernel; `obligations` counts them by verdict in lower case. `needs` and `allowed` are there if they are
+    not empty, `details` if asked for: it has times, and so is not the same in every run."""
 
     name: str
     verdict: str
     obligations: dict[str, int]
     findings: list[FindingJson]
+    needs: NotRequired[list[str]]
     allowed: NotRequired[list[AllowedJson]]
     details: NotRequired[list[ObligationJson]]
 
@@ -171,6 +172,8 @@ def _function(function: FunctionResult, verbose: bool) -> FunctionJson:
         "obligations": function.counts(),
         "findings": _findings(function.findings),
     }
+    if function.needs:
+        found["needs"] = list(function.needs)
     if function.allowed:
         found["allowed"] = [
             {**_finding(a.finding), "reason": a.reason, "by": a.by}

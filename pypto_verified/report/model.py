@@ -87,12 +87,14 @@ class Allowed:
 
 @dataclass(slots=True)
 class FunctionResult:
-    """One kernel. A function with nothing to prove is UNKNOWN with a finding that says why, never PROVED by silence."""
+    """One kernel. A function with nothing to prove is UNKNOWN with a finding that says why, never PROVED by silence.
+    `needs`: the `--assume` texts that settle all findings that need one, as few as can be."""
 
     name: str
     obligations: list[Obligation] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     allowed: list[Allowed] = field(default_factory=list)
+    needs: tuple[str, ...] = ()
 
     @property
     def verdict(self) -> Verdict:

@@ -64,9 +64,13 @@ def _file(file: FileResult) -> Iterator[Line]:
         yield _verdict(function.verdict, f"{file.path}: {function.name}", _counts(function))
     for finding in file.findings:
         yield from _finding(finding, file.path)
-    for finding in (f for function in file.functions for f in function.findings):
-        yield []
-        yield from _finding(finding, file.path)
+    for function in file.functions:
+        for finding in function.findings:
+            yield []
+            yield from _finding(finding, file.path)
+        if len(function.needs) > 1:
+            yield []
+            yield _item(f"all that {function.name} needs", " ".join(f'--assume "{text}"' for text in function.needs))
     if any(function.findings for function in file.functions):
         yield []
     for accepted in (a for function in file.functions for a in function.allowed):

@@ -111,7 +111,7 @@ def test_every_field_of_a_result_is_kept(module: Path, tmp_path: Path) -> None:
         "R", Kind.SAFETY, Verdict.REFUTED, "m", "f", 1, 2, (("M", 3),), "M > 3", "confirmed", "do this", "x = 1",
         "1 pto.tadd", 7)
     obligation = Obligation("R", Kind.SAFETY, Verdict.REFUTED, "1 pto.tadd", "z3", 1.5, ("A",), 9, "agrees")
-    function = FunctionResult("f", [obligation], [finding])
+    function = FunctionResult("f", [obligation], [finding], needs=("M > 3",))
     full = FileResult(str(module), sha256(MODULE.encode()).hexdigest(), "a5", [function], [finding], ["note"])
     for part in (full, function, obligation, finding):
         for field in fields(part):

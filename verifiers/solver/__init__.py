@@ -2,6 +2,6 @@
 room that imports z3, and only when the cheaper rungs leave something open."""
 
 from verifiers.solver.ladder import Decision, Ladder, Query
-from verifiers.solver.weakest import weakest_condition
+from verifiers.solver.weakest import weakest_condition, without_implied
 
-__all__ = ["Decision", "Ladder", "Query", "weakest_condition"]
+__all__ = ["Decision", "Ladder", "Query", "weakest_condition", "without_implied"]

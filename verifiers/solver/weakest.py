@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pypto_verified.index import Cond, Expr, all_of, any_of, substitute, symbols_of
 from pypto_verified.index.cond import nonneg
 from pypto_verified.index.expr import Monomial, polynomial
@@ -9,13 +11,29 @@ from verifiers.solver.cone import conjuncts
 from verifiers.solver.ladder import Ladder
 
 
+_MANY = 32
+"""Conditions beyond which a user is shown all of them."""
+
+
 def weakest_condition(ladder: Ladder, hypotheses: Cond, goal: Cond, inner: frozenset[str]) -> Cond:
     """The goal with the symbols `inner` (loop counters, block indices) replaced by their extreme values, checked to
-    settle the goal; the goal itself where that does not work."""
+    settle the goal, without parts that the others imply; the goal itself where that does not work."""
     projected = _absorb(_split_extremes(_project(goal, hypotheses, inner)))
-    if projected is not goal and projected.kind != "false" and ladder.entails(hypotheses & projected, goal):
-        return projected
-    return goal
+    if projected is goal or projected.kind == "false" or not ladder.entails(hypotheses & projected, goal):
+        projected = goal
+    return all_of(without_implied(ladder, hypotheses, conjuncts(projected)))
+
+
+def without_implied(ladder: Ladder, hypotheses: Cond, parts: Sequence[Cond]) -> list[Cond]:
+    """Those of the conditions that the hypotheses and the others do not imply; all of them if they are many."""
+    kept = list(parts)
+    if len(kept) > _MANY:
+        return kept
+    for part in parts:
+        rest = [p for p in kept if p is not part]
+        if rest and ladder.entails(all_of((hypotheses, *rest)), part):
+            kept = rest
+    return kept
 
 
 def _project(goal: Cond, hypotheses: Cond, inner: frozenset[str]) -> Cond:
