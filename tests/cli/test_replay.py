@@ -63,7 +63,7 @@ def test_a_result_without_refutation_is_left_as_it_is() -> None:
 
 
 @pytest.mark.requirement("VF-03")
-@pytest.mark.parametrize("name", ["bound.py", "plan.pto", "valid.py", "view.pto"])
+@pytest.mark.parametrize("name", ["bound.py", "dtype.pto", "layout.pto", "plan.pto", "valid.py", "view.pto"])
 def test_the_observable_broken_examples_are_confirmed(name: str) -> None:
     (function,) = check_file(str(BROKEN / name), CheckOptions(timeout=0)).functions
     assert function.findings
@@ -140,3 +140,25 @@ def test_a_row_major_column_is_read_as_a_block_of_each_row(tmp_path: Path) -> No
         f"pto.texpands ins(%one : f32) outs(%col : {COLUMN})",
         f"pto.trowexpandadd ins(%x, %col : {TILE}, {COLUMN}) outs(%x : {TILE})")
     assert found["VALID-EXPAND"].replay.startswith("confirmed: invalid read: ")
+
+
+WORD = TILE.replace("f32", "i32")
+
+
+@pytest.mark.requirement("VF-03")
+def test_a_move_to_another_type_moves_bits(tmp_path: Path) -> None:
+    """A float of 1.0 read as an integer is no 1: stored as a float again it is still one, so the tile in between is
+    doubled as an integer."""
+    found = checked(
+        tmp_path / "k.pto", "%p1", f"%i = pto.alloc_tile addr = %p2 : {WORD}",
+        f"pto.tmov ins(%x : {TILE}) outs(%i : {WORD})", f"pto.tadd ins(%i, %i : {WORD}, {WORD}) outs(%i : {WORD})",
+        f"pto.tmov ins(%i : {WORD}) outs(%x : {TILE})")
+    assert found["DTYPE-MOVE"].replay.startswith("confirmed: wrong result: %out")
+
+
+@pytest.mark.requirement("VF-03")
+def test_a_tile_in_the_ring_of_a_pipe_is_written_by_the_peer(tmp_path: Path) -> None:
+    ring = 'pto.reserve_buffer {name = "r", size = 4096, location = #pto.address_space<vec>, auto = false, base = '
+    shared = checked(tmp_path / "k.pto", "%p1", f"%r = {ring}0}} -> i32")
+    assert shared["PLAN-RESERVE"].replay.startswith("confirmed: wrong result: %out")
+    assert "PLAN-RESERVE" not in checked(tmp_path / "apart.pto", "%p1", f"%r = {ring}16384}} -> i32")
