@@ -45,6 +45,8 @@ LEFT_UNWRITTEN = ("WRITE-",)
 """Rules whose failure shows as elements of an output that keep what they held before the run."""
 BY_BOTH_LANES = ("WRITE-LANES",)
 """Rules of the former kind for which both lanes run."""
+UNDONE_BY_ITSELF = ("DTYPE-", "LAYOUT-COPY", "LAYOUT-BURST")
+"""Rules whose failure, twice, may give a right result again: bits are taken for another type and back."""
 UNCHANGED = "not observed: the bytes held the same values in this run"
 """What is said of a run whose result is right by its data: equal bytes were written over one another, or what went
 wrong once was undone by the same again."""
@@ -86,7 +88,7 @@ def confirm(
     compared = (*COMPARED_WITH_OWN_STORAGE, *COMPARED_WITH_DECLARED, *BESIDE_THE_PEER)
     if seen.startswith("not observed") and rule.startswith(compared) and not _hands_out(func):
         return "not run: nothing leaves the core in a run of this function alone"
-    by_data = (*COMPARED_WITH_OWN_STORAGE, *BESIDE_THE_PEER, "DTYPE-")
+    by_data = (*COMPARED_WITH_OWN_STORAGE, *BESIDE_THE_PEER, *UNDONE_BY_ITSELF)
     return UNCHANGED if seen.startswith("not observed") and rule.startswith(by_data) else seen
 
 
