@@ -8,9 +8,24 @@ from dataclasses import dataclass, replace
 from proofs.lemmas import product_bound
 from proofs.symbolic import program_of
 from proofs.theorem import Claim, Mutant, Theorem, claim
-from pypto_verified.index import Cond, Expr, IntLike, all_of, const, eq, substitute, substitute_cond, symbol
-from verifiers.access import scalars
+from pypto_verified.index import (
+    FALSE,
+    TRUE,
+    Cond,
+    Expr,
+    IntLike,
+    all_of,
+    const,
+    eq,
+    substitute,
+    substitute_cond,
+    symbol,
+)
+from pypto_verified.targets import A2A3
+from verifiers import write_grid
+from verifiers.access import Step, Window, scalars
 from verifiers.access.program import AccessProgram
+from verifiers.sites import Context
 
 _TILE = "!pto.tile_buf<vec, 256x64xf32, valid=?x?>"
 _WINDOW = "!pto.partition_tensor_view<?x?xf32>"
@@ -135,4 +150,81 @@ COVER: Theorem[Grids] = Theorem(
     ),
 )
 
-THEOREMS = (COVER,)
+_TURNS = f"""%B = arith.constant 32 : index
+%b = arith.index_cast %__pypto_spmd_block_idx : i32 to index
+%n = arith.index_cast %__pypto_spmd_block_num : i32 to index
+scf.for %i = %b to %many step %n {{
+%o = arith.muli %i, %B : index
+%w = pto.partition_view %v, offsets = [%o, %c0], sizes = [%B, %c64] : !pto.tensor_view<?x?xf32> -> {_WINDOW}
+pto.tstore ins(%t : {_TILE}) outs(%w : {_WINDOW})
+}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Turns:
+    """What the product makes of a kernel's text, and of the store in it as a walk along an axis."""
+
+    program: Callable[[str], AccessProgram]
+    walk: Callable[[Context, Step, Window, int], write_grid.Walk | None]
+
+
+def _turns(turns: Turns) -> Iterator[Claim]:
+    program = turns.program(
+        f"module {{\nfunc.func @grid(%p: !pto.ptr<f32>, %many: index, %__pypto_spmd_block_idx: i32, "
+        f"%__pypto_spmd_block_num: i32) attributes {{pto.kernel_kind = #pto.kernel_kind<vector>}} {{\n"
+        f"{_VIEW.replace('%M', '%many')}{_TURNS}return\n}}\n}}\n")
+    (step,) = (s for s in program.steps if s.op.name == "pto.tstore")
+    ((window, path),) = program.windows
+    walk = turns.walk(Context(program, A2A3, level3=True), step, window, 0)
+    if walk is None:
+        yield claim("the product sees a walk", TRUE, FALSE)
+        return
+    turn, index, blocks = symbol("turn", 0), symbol("i"), symbol(write_grid.BLOCKS, 1)
+    start, end = walk.at(turn)
+    own: dict[str, IntLike] = {"i": turn}
+    there = (start <= substitute(window.offsets[0], own)) & (
+        end >= substitute(window.offsets[0] + window.sizes[0], own))
+    yield claim("a turn is its window", (turn < walk.count) & eq(symbol("at"), start), there)
+    taken: dict[str, IntLike] = {write_grid.BLOCK: turn % blocks, "i_trip": turn // blocks, "i": turn}
+    yield claim("each turn is taken", turn < walk.count, substitute_cond(path, taken))
+    first, second = ({n: symbol(f"{n}_{k}", 0) for n in (write_grid.BLOCK, "i_trip")} for k in (1, 2))
+    both = substitute_cond(path, first) & substitute_cond(path, second)
+    within = all_of(x[write_grid.BLOCK] < blocks for x in (first, second))
+    one, other = (x["i_trip"] for x in (first, second))
+    apart = product_bound(one - other, blocks) & product_bound(other - one, blocks)
+    yield claim(
+        "by one block alone", all_of((both, within, apart)), eq(first[write_grid.BLOCK], second[write_grid.BLOCK]))
+    yield claim("and no other", substitute_cond(path, first), (index >= 0) & (index < walk.count))
+
+
+def _every_other(turns: Turns) -> Turns:
+    def walk(context: Context, step: Step, window: Window, axis: int) -> write_grid.Walk | None:
+        made = turns.walk(context, step, window, axis)
+        return made and replace(made, start=made.start * 2, size=made.size * 2)
+    return replace(turns, walk=walk)
+
+
+def _one_more(turns: Turns) -> Turns:
+    def walk(context: Context, step: Step, window: Window, axis: int) -> write_grid.Walk | None:
+        made = turns.walk(context, step, window, axis)
+        return made and replace(made, count=made.count + 1)
+    return replace(turns, walk=walk)
+
+
+TURNS: Theorem[Turns] = Theorem(
+    id="GRID-TURNS",
+    statement="Blocks that take turns, `for i in range(block_idx, n, block_num)`, take every i below n, each in one "
+    "block alone, and no other; so a store in such a loop walks its tensor as a loop of one core would.",
+    formula="0 <= t < n  <=>  t = block + block_num*k for some k and one block; window(t) as in the text",
+    ranges="any n, any block_num >= 1; windows of 32 rows",
+    rests=("WRITE-REST",),
+    subject=lambda: Turns(program_of, write_grid.mover),
+    claims=_turns,
+    mutants=(
+        Mutant("windows are twice as far apart", _every_other),
+        Mutant("one turn more", _one_more),
+    ),
+)
+
+THEOREMS = (COVER, TURNS)

@@ -101,7 +101,7 @@ def _parts(context: Context) -> Iterator[GridSite]:
 
 def _walk(context: Context, step: Step, window: Window, axis: int) -> Walk | None:
     """What moves the window along the axis from its beginning, if it takes its number of turns from the extent."""
-    found = _mover(context, step, window, axis)
+    found = mover(context, step, window, axis)
     return found if found is not None and found.at(const(0))[0].value == 0 else None
 
 
@@ -109,7 +109,8 @@ def _moving(step: Step, start: Expr) -> list[Loop]:
     return [x for x in step.loops if x.var is not None and _runs(x) & set(symbols_of(start))]
 
 
-def _mover(context: Context, step: Step, window: Window, axis: int) -> Walk | None:
+def mover(context: Context, step: Step, window: Window, axis: int) -> Walk | None:
+    """What moves the window along the axis, if it takes its number of turns from the extent. Theorem GRID-TURNS."""
     start, size, extent = unclamped(window.offsets[axis]), window.sizes[axis], window.bounds[axis]
     kinds = context.program.symbols.kinds
     dims = {n for n in symbols_of(extent) if kinds.get(n) is SymbolKind.DIM}

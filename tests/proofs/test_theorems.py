@@ -27,7 +27,7 @@ SUBJECTS = {
     "pitch of an accumulator": ("PITCH-EQUAL",),
     "event ids in turn": ("EVENT-CYCLIC", "EVENT-RING"),
     "credits of a pipe": ("FIFO-COUNT", "FIFO-OVERRUN", "FIFO-DRAIN"),
-    "grids with a short last block": ("GRID-COVER",),
+    "grids with a short last block": ("GRID-COVER", "GRID-TURNS"),
     "placement": ("PLAN-DISJOINT", "PLAN-TRAILS"),
     "the index normal form": ("INDEX-DIVISION", "INDEX-TERMS", "INDEX-CONDITIONS"),
 }

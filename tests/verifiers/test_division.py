@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pypto_verified.report.model import Verdict
-from tests.verifiers.kernels import alloc, check, fill, kernel, tile
+from tests.verifiers.kernels import alloc, check, fill, kernel, load, tile, view, window
 
 VEC = tile()
 STORED = (alloc("x", VEC, 0), fill("x", VEC))
@@ -22,6 +22,15 @@ def test_a_division_by_zero_is_an_error_at_its_line(op: str, lines: tuple[str, .
     assert (found.rule, found.verdict) == ("PARSE", Verdict.ERROR)
     assert found.message == f"arith.{op} divides by zero"
     assert f"arith.{op}" in text.splitlines()[found.line - 1]
+
+
+@pytest.mark.parametrize("op", ["divsi", "remsi", "floordivsi", "ceildivsi"])
+def test_nothing_divided_is_nothing_whatever_the_divisor(op: str) -> None:
+    lines = (
+        f"%z = arith.{op} %c0, %n : index", view("a", "p", "c32"), alloc("t", VEC),
+        window("w", "a", "%z, %c0", "%c32, %c64"), load("w", "t", VEC))
+    assert {o.verdict for o in check(kernel("\n".join(lines), "%n: index"), families="BOUND").obligations} == {
+        Verdict.PROVED}
 
 
 def test_a_divisor_that_no_run_makes_positive_is_named_as_the_reason() -> None:

@@ -146,6 +146,8 @@ class Scalars:
         if b.value == 0:
             raise ParseError(f"{op.name} divides by zero", op.loc if op.loc.line else Location(line=op.line),
                              "an integer divided by zero has no value")
+        if a.value == 0:
+            return const(0)  # whatever the divisor is: by zero, the run has no meaning
         if b.value is not None and b.value < 0:
             quotient = truncated_quotient(a, as_expr(-b.value)) * -1
             if op.name == "arith.divsi":

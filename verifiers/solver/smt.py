@@ -18,6 +18,9 @@ from verifiers.solver.answer import Answer, rung_of
 from verifiers.solver.cone import booleans_of
 
 BUDGET = 4_000_000
+_BUDGET_QUANTIFIED = 500_000
+"""For what a caller may choose: what it finds it finds soon, and without it the answer is a condition all the same."""
+
 _BACKSTOP_MS = 10_000
 
 
@@ -112,6 +115,7 @@ class Smt:
     """One z3 solver for a whole run."""
 
     def __init__(self, seed: int = 0, budget: int = BUDGET) -> None:
+        self._budget = budget
         self._solver = z3.Solver()
         self._solver.set("random_seed", seed)
         self._solver.set("rlimit", budget)
@@ -225,5 +229,7 @@ class Smt:
         every = z3.Implies(z3.And([sides, reach]), holds)
         with self._scope():
             self._solver.add(sides, reach, z3.ForAll(inner, every) if inner else every)
+            self._solver.set("rlimit", min(self._budget, _BUDGET_QUANTIFIED))
             status = self._check()
+            self._solver.set("rlimit", self._budget)
             return Answer(status, decider=rung_of(hypotheses, goal), rlimit=self._spent - before)

@@ -10,7 +10,6 @@ from pypto_verified.index.expr import Monomial, polynomial
 from verifiers.solver.cone import conjuncts
 from verifiers.solver.ladder import Ladder
 
-
 _MANY = 32
 """Conditions beyond which a user is shown all of them."""
 
