@@ -1,9 +1,10 @@
-"""`check --passes`: what the interpreter says about the two sides of every pass, as a finding or a note."""
+"""`check --passes`: what the interpreter says about the two sides of every pass, and the simulator about the text that
+came out, as a finding or a note."""
 
 from __future__ import annotations
 
-from pypto_verified.differential import Comparison, Difference, compare_passes
-from pypto_verified.errors import PtoError
+from pypto_verified.differential import SIMULATOR, Comparison, Difference, compare, compare_passes
+from pypto_verified.errors import CodegenError, NotModelled, PtoError
 from pypto_verified.ir.stmt import Function
 from pypto_verified.report.model import Finding, Kind, Verdict
 from pypto_verified.targets import Target
@@ -12,21 +13,26 @@ RULE = "PASS-MEANING"
 
 
 def check_passes(function: Function, chip: Target, seed: int) -> tuple[Finding | None, str]:
-    """A finding if a pass changes what the kernel computes, and what to note otherwise: agreement on random inputs is
-    no proof, and passes that could not be run are named, so neither is a verdict."""
+    """A finding if a pass, or the code generator behind them, changes what the kernel computes, and what to note
+    otherwise: agreement on random inputs is no proof, and what could not be run is named, so neither is a verdict."""
+    text, left_out = f", and so does {SIMULATOR}", ""
     try:
-        found = compare_passes(function, chip, seed=seed)
+        try:
+            found = compare(function, chip, seed=seed)
+        except (NotModelled, CodegenError) as error:
+            text, left_out = "", f" ({SIMULATOR} is left out: {error.message})"
+            found = compare_passes(function, chip, seed=seed)
     except PtoError as error:
         return None, f"{function.name}: passes not compared: {error}"
     if found.difference is not None:
         return _finding(found.difference), ""
-    return None, _note(found)
+    return None, _note(found, text + left_out)
 
 
-def _note(found: Comparison) -> str:
+def _note(found: Comparison, text: str) -> str:
     if not found.agreed:
         return f"{found.function}: passes not compared: no input with a defined result found: {found.undefined[0]}"
-    return f"{found.function}: both sides of {len(found.passes)} passes agree on {found.agreed} random inputs"
+    return f"{found.function}: both sides of {len(found.passes)} passes agree on {found.agreed} random inputs{text}"
 
 
 def _finding(difference: Difference) -> Finding:

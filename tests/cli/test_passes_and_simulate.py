@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pypto_verified.cli import main
+from pypto_verified.fuzz.faults import switched_on
 from pypto_verified.ir.expr import Call
 from pypto_verified.ir.stmt import Assign, For, Function, Stmt
 from pypto_verified.passes import pipeline
@@ -41,6 +42,33 @@ def test_a_wrong_pass_is_named_with_the_op_and_the_line(
     assert f"{path}:{line}" in out
     assert "after ResolveTileViews c[" in " ".join(out.split())
     assert "first at tile.sub" in " ".join(out.split())
+
+
+RELABELLED = """import pypto.language as pl
+
+
+@pl.program
+class Row:
+    @pl.function(type=pl.FunctionType.InCore)
+    def third_row(
+        self, x: pl.Tensor[[4, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 1], pl.FP32]]
+    ) -> pl.Tensor[[64, 1], pl.FP32]:
+        t = pl.load(x, [0, 0], [4, 64])
+        column = pl.reshape(pl.tile.slice(t, [1, 64], [2, 0]), [64, 1])
+        return pl.store(column, [0, 0], out)
+"""
+
+
+def test_a_code_generator_that_loses_the_offset_of_a_view_is_found(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "row.py"
+    path.write_text(RELABELLED)
+    assert main(["check", "--passes", "--timeout", "0", str(path)]) == 0
+    assert "random inputs, and so does the simulated .pto" in " ".join(capsys.readouterr().out.split())
+    with switched_on("reshaped-slice-at-base"):
+        assert main(["check", "--passes", "--timeout", "0", str(path)]) == 1
+    assert "after the simulated .pto out[" in " ".join(capsys.readouterr().out.split())
 
 
 def _swapping(right: pipeline.PassFn) -> pipeline.PassFn:
