@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pypto_verified.fuzz.faults import FAULTS
 from tests.corpus.test_corpus import HERE, REJECT, reports
 
 PUBLIC_REPORTS = 177
@@ -27,6 +28,11 @@ def test_the_pairs_of_a_report_exist_and_name_it() -> None:
     named = {p.stem: reports(p) for p in REJECT}
     wrong = [(r["id"], pair) for r in _rows() for pair in r["pairs"].split() if r["id"] not in named.get(pair, ())]
     assert wrong == []
+
+
+def test_planted_faults_that_stand_in_for_a_pair_exist() -> None:
+    named = [r["why there is none"].partition("planted fault ")[2] for r in _rows()]
+    assert {fault for fault in named if fault} <= FAULTS.keys()
 
 
 @pytest.mark.parametrize("path", REJECT, ids=lambda p: p.stem)
