@@ -200,10 +200,9 @@ def _compares(s: OpSite) -> bool:
 
 
 DTYPE_COMPARE: Rule[OpSite] = Rule(
-    id="DTYPE-COMPARE", kind=SAFETY, observable=False, requires=("VF-01",),
+    id="DTYPE-COMPARE", kind=SAFETY, observable=True, requires=("VF-01",),
     source="PTO-ISA TCmp.hpp: the unit compares i32 for equality, whatever the mode",
     claim="a2a3 compares i32 for equality or inequality only",
-    unseen="the simulator compares as the text says",
     sites=_orders, applies=always,
     goal=_compares,
     explain=lambda s, w: f"{op_text(s.op)} of i32 by {_mode(s)}: a2a3 would give the mask of eq",

@@ -32,7 +32,7 @@ def _mask(tile: Tile, rows: int, size: int, writes: bool, start: int = 0) -> Vie
 
 def _compare(site: Site, dst: Tile, left: View, right: Array, right_bad: Array | None) -> None:
     mode = site.enum("cmpMode", "eq")
-    if not site.a5 and left.kind == np.int32 and mode != "ne":
+    if not (site.a5 or site.declared) and left.kind == np.int32 and mode != "ne":
         mode = "eq"  # the unit compares i32 for equality only, whatever the mode says
     bits = _COMPARE[mode](left.get(), right)
     rows, cols = left.shape
@@ -76,6 +76,8 @@ def _select(
 ) -> None:
     if not site.a5 and dst.kind.itemsize not in (2, 4):
         raise UnmodelledError(f"selection of {dst.type.dtype.pto} elements on a2a3", Place(dst.name))
+    if not chosen.kind == otherwise.dtype == dst.kind:
+        raise UnmodelledError(f"selection of {chosen.kind} or {otherwise.dtype} as {dst.kind}", Place(dst.name))
     bits, bad = _bits(mask, dst.rows, dst.cols)
     if chosen.bad() is not None or otherwise_bad is not None:
         none = np.zeros((), np.bool_)

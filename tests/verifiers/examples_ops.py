@@ -253,9 +253,10 @@ def _part_of(extent: str) -> str:
 def _compared(mode: str) -> str:
     """The mask of an i32 tile and a constant."""
     numbers, mask = tile(32, 64, "i32"), tile(32, 32, "i8")
-    return _lines(
+    return kernel("\n".join((
         "%three = arith.constant 3 : i32", alloc("s", numbers), fill("s", numbers), alloc("d", mask, 8192, cols="c8"),
-        f"pto.tcmps ins(%s, %three {{cmpMode = #pto<cmp {mode}>}} : {numbers}, i32) outs(%d : {mask})")
+        f"pto.tcmps ins(%s, %three {{cmpMode = #pto<cmp {mode}>}} : {numbers}, i32) outs(%d : {mask})",
+        out("d", mask, "c32", "c8", "m", "i8"))), "%m: !pto.ptr<i8>")
 
 
 PAIRS: dict[str, Pair] = {
