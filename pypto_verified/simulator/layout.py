@@ -51,7 +51,8 @@ class Layout:
     inner_col: int
 
     def offset(self, row: N, col: N) -> N:
-        """Element offset of (row, col), or of each of two arrays; rows and columns beyond the extent follow the same arithmetic."""
+        """Element offset of (row, col), or of each of two arrays; rows and columns beyond the extent follow the same
+        arithmetic."""
         (box_row, in_row), (box_col, in_col) = divmod(row, self.box[0]), divmod(col, self.box[1])
         found: N = (
             box_row * self.block_row + in_row * self.inner_row + box_col * self.block_col + in_col * self.inner_col

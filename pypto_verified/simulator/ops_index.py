@@ -47,6 +47,11 @@ def _cells(indices: Tile, rows: int, cols: int, into: Tile) -> tuple[Array, Arra
     return flat // into.type.cols, flat % into.type.cols, bad
 
 
+def _require_width(a: Tile, b: Tile) -> None:
+    if a.kind.itemsize != b.kind.itemsize:
+        raise UnmodelledError(f"elements of {a.type.dtype.pto} from {b.type.dtype.pto}", Place(a.name))
+
+
 @op("tgather", "dst src indices tmp kValue cdst")
 def tgather(
     site: Site, dst: Tile, src: Tile, indices: Tile | None, tmp: Tile | None, k: Scalar | None, count: Tile | None
@@ -70,6 +75,7 @@ def tgather(
 
 
 def _gather_mask(site: Site, dst: Tile, src: Tile) -> None:
+    _require_width(dst, src)
     source = src.reads(src.rows, src.cols)
     columns = site.op.attrs.get("axis", "row") != "col"
     kept = _kept(site, src.cols if columns else src.rows)
@@ -102,12 +108,12 @@ def tgatherb(site: Site, dst: Tile, src: Tile, offsets: Tile) -> None:
             f"byte offset {int(starts[r, c])} into a tile of {content.size} bytes",
             Place(offsets.name, (r, c), view.address(r, c)), "keep offset + 32 within the tile",
         )
-    places = (starts[:, :, None] + np.arange(_BLOCK_BYTES)).reshape(rows, -1)
+    places = (starts[:, :, None] + np.arange(_BLOCK_BYTES)).reshape(rows, blocks * _BLOCK_BYTES)
     values = np.ascontiguousarray(content[places]).view(dst.kind)[:, : dst.cols]
     bad = None if lost is None else np.repeat(lost, dst.block, axis=1)[:, : dst.cols]
     if unset is not None:
         of_bytes = np.repeat(unset.reshape(-1), src.kind.itemsize)[places]
-        spoilt = of_bytes.reshape(rows, -1, dst.kind.itemsize).any(axis=2)[:, : dst.cols]
+        spoilt = of_bytes.reshape(rows, blocks * dst.block, dst.kind.itemsize).any(axis=2)[:, : dst.cols]
         bad = spoilt if bad is None else bad | spoilt
     out = dst.writes(rows, dst.cols)
     out.put(values)
@@ -135,14 +141,15 @@ def tscatter(site: Site, dst: Tile, src: Tile, indexes: Tile | None) -> None:
 
 
 def _scatter_mask(site: Site, dst: Tile, src: Tile) -> None:
+    _require_width(dst, src)
     source, out = src.reads(src.rows, src.cols), dst.writes(dst.rows, dst.cols)
     columns = site.op.attrs.get("axis", "row") != "col"
     kept = _kept(site, dst.cols if columns else dst.rows)
-    place = np.ix_(np.arange(src.rows), kept) if columns else np.ix_(kept, np.arange(src.cols))
+    place = np.ix_(np.arange(dst.rows), kept) if columns else np.ix_(kept, np.arange(dst.cols))
     if (len(place[0]), place[1].shape[1]) != source.shape:
         raise ShapeError(f"{source.shape} elements to spread over {dst.rows} x {dst.cols}", Place(dst.name))
     values, bad, unset = np.zeros(out.shape, dst.kind), np.zeros(out.shape, np.bool_), source.bad()
-    values[place] = source.get()
+    values[place] = np.ascontiguousarray(source.get()).view(dst.kind)
     if unset is not None:
         bad[place] = unset
     out.put(values)
@@ -186,14 +193,23 @@ def _indices(site: Site, idx: Tile | Tensor) -> Array:
     return view.get().astype(np.int64)
 
 
+def _require_indices(idx: Tile | Tensor, by_row: bool, tile: Tile, width: int) -> None:
+    """An index for each row, or for each element, of `tile`; rows of the tensor are `width` long."""
+    if isinstance(idx, Tile):
+        enough = idx.rows * idx.cols >= tile.rows if by_row else idx.rows >= tile.rows and idx.cols >= tile.cols
+        if not enough or (by_row and tile.cols > width):
+            raise ShapeError(f"{idx.rows} x {idx.cols} indices for {tile.rows} x {tile.cols} elements", Place(tile.name))
+
+
 @op("mgather", "dst mem idx scratch")
 def mgather(site: Site, dst: Tile, mem: Tensor, idx: Tile | Tensor, scratch: Tile | Tensor | None) -> None:
     """`coalesce` row: row r of dst is tensor row idx[r]. elem: dst[r, c] is the tensor's flat element idx[r, c]."""
     if isinstance(scratch, Tile):
         scratch.clobber()
     table, flat = _tensor(mem, site, False), _indices(site, idx)
-    policy = site.enum("gatherOob", "undefined")
-    if _by_row(site, idx):
+    policy, by_row = site.enum("gatherOob", "undefined"), _by_row(site, idx)
+    _require_indices(idx, by_row, dst, table.shape[1])
+    if by_row:
         where, valid = _resolved(flat.reshape(-1)[: dst.rows], table.shape[0], policy, idx)
         values = np.where(valid[:, None], table[where][:, : dst.cols], np.zeros((), dst.kind))
     else:
@@ -213,6 +229,7 @@ def mscatter(site: Site, mem: Tensor, src: Tile, idx: Tile | Tensor) -> None:
     window = mem.window(rows, cols, True, site.machine.block[0], True)
     table, flat = window.reshape(rows, cols).copy(), _indices(site, idx)
     policy, by_row = site.enum("scatterOob", "undefined"), _by_row(site, idx)
+    _require_indices(idx, by_row, src, cols)
     atomic = {"none": None, "add": np.add, "max": np.maximum, "min": np.minimum}[site.enum("scatterAtomicOp", "none")]
     chosen = flat.reshape(-1)[: src.rows] if by_row else flat[: src.rows, : src.cols]
     where, valid = _resolved(chosen, rows if by_row else rows * cols, policy, idx)

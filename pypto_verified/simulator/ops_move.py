@@ -235,6 +235,8 @@ def ttrans(site: Site, dst: Tile, src: Tile, tmp: Tile | None) -> None:
 @op("tconcat", "dst src0 src1")
 def tconcat(site: Site, dst: Tile, src0: Tile, src1: Tile) -> None:
     """Rows of src0 with the rows of src1 behind them; where operands share bytes with dst, row by row."""
+    _require_size(dst, src0)
+    _require_size(dst, src1)
     rows = dst.rows
     step = 1 if dst.shares(src0) or dst.shares(src1) else max(rows, 1)
     for row in range(0, rows, step):

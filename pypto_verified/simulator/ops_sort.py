@@ -76,10 +76,10 @@ def tmrgsort(
 def _merge_lists(lists: tuple[Tile, ...], dst: Tile, exhausted: bool) -> None:
     """One row of pairs, of equal values the earlier list's first. `exhausted`: the unit stops when a list is used up,
     and what follows is unspecified."""
-    if any(t.rows != 1 or t.kind != dst.kind for t in lists):
-        raise ShapeError("lists to merge are rows of one type", Place(dst.name))
-    views = [t.reads(1, t.cols) for t in lists]
     width = _PAIR_BYTES // dst.kind.itemsize
+    if any(t.rows != 1 or t.kind != dst.kind or t.cols % width for t in lists):
+        raise ShapeError("lists to merge are rows of pairs of one type", Place(dst.name))
+    views = [t.reads(1, t.cols) for t in lists]
     out = dst.writes(1, sum(t.cols for t in lists))
     if any(v.bad() is not None for v in views):
         out.poison()
