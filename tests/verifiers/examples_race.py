@@ -48,10 +48,9 @@ def chain(*flags: str) -> str:
 
 
 def slots(waited: str) -> str:
-    """Load and exp in a loop over two slots in turn; the load waits for the exp of the same slot, `waited` rounds
-    ago."""
+    """Load and exp in a loop over two slots in turn; the load waits for the exp with flag `i % waited`."""
     return pipes(
-        flag("set", 0, "V MTE2"), flag("set", 1, "V MTE2"),
+        "%slot = arith.constant 8192 : index", flag("set", 0, "V MTE2"), flag("set", 1, "V MTE2"),
         loop(
             "M", "%id = arith.remsi %i, %c2 : index", f"%old = arith.remsi %i, %{waited} : index",
             "%off = arith.muli %id, %slot : index", "%at = arith.index_cast %off : index to i64",
@@ -60,7 +59,7 @@ def slots(waited: str) -> str:
             computed("wait", "id", "MTE2 V"), unary("texp", "t", "c", VEC), computed("set", "old", "V MTE2"),
             barrier("V")),
         flag("wait", 0, "V MTE2"), flag("wait", 1, "V MTE2"),
-        args="%M: index, %slot: index")
+        args="%M: index")
 
 
 PAIRS: dict[str, Pair] = {

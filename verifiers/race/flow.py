@@ -17,7 +17,7 @@ from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step
 from verifiers.race.accesses import Access
 from verifiers.race.cycles import Cycle, cycle_of
 from verifiers.race.items import Item
-from verifiers.race.literals import Literals, decided, with_conjuncts
+from verifiers.race.literals import Literals, decided, strongest, with_conjuncts
 from verifiers.race.order import Order
 from verifiers.race.places import Place, apart
 from verifiers.race.sync import Sync
@@ -27,6 +27,8 @@ from verifiers.solver.cone import conjuncts, names_of, split_by_relevance
 
 MOST_PATHS = 8
 """Paths that are kept apart at one place."""
+MOST_STEPS = 300_000
+"""Steps walked for one function, all paths and rounds together."""
 _QUESTIONS = 200
 """Pairs of symbolic places that the solver is asked about."""
 
@@ -54,8 +56,13 @@ class _Visit:
     exits: Paths = field(default_factory=dict)
 
 
+class _TooLong(Exception):
+    """The walk is given up."""
+
+
 class Flow(Walker):
-    """The result: `pairs`, and `blind`, what kept some order from being seen ('' if nothing did)."""
+    """The result: `pairs`, and `blind`, what kept some order from being seen ('' if nothing did). A walk that takes too
+    long leaves all pairs open."""
 
     def __init__(self, core: Core, ladder: Ladder, assumed: Cond = TRUE) -> None:
         super().__init__(core)
@@ -67,7 +74,13 @@ class Flow(Walker):
         self._conds: dict[tuple[int, Hashable], Cond] = {}
         self._ids: dict[tuple[int, Hashable], int | None] = {}
         self._spoken = _spoken(self.program)
-        self._run(self.program.body, {frozenset(conjuncts(assumed)): Order()}, OUTSIDE)
+        self._left = MOST_STEPS
+        try:
+            self._run(self.program.body, {frozenset(conjuncts(assumed)): Order()}, OUTSIDE)
+        except _TooLong:
+            self.blind = "it has too many paths"
+            for pair in self.pairs.values():
+                pair.open.add((pair.first.pipe, pair.second.pipe))
 
     # Nodes
 
@@ -85,6 +98,9 @@ class Flow(Walker):
         return self._loop(node, paths, at)
 
     def _step(self, step: Step, paths: Paths, at: Setting) -> None:
+        self._left -= len(paths)
+        if self._left < 0:
+            raise _TooLong
         sync = self.syncs.get(step.index)
         if sync is not None:
             number = self._id(sync, at)
@@ -227,7 +243,7 @@ class Flow(Walker):
         (name,) = symbols_of(cycle.round)
         made: Paths = {}
         for known, order in paths.items():
-            _put(made, frozenset(
+            _put(made, strongest(
                 substitute_cond(c, {name: cycle.round - 1}) for c in self._lasting(known, cycle)),
                 _mapped(order, lambda bits: self.items.shift(bits, cycle)))
         return made
@@ -320,11 +336,9 @@ def _merge(paths: Paths, others: Paths) -> None:
                 known = mine & known
                 break
         _put(paths, known, order)
-    while len(paths) > MOST_PATHS:
-        known, order = paths.popitem()
-        _put(paths, frozenset(), order)
-        if len(paths) == 1:
-            break
+    for known in list(paths)[MOST_PATHS:]:
+        if known:
+            _put(paths, frozenset(), paths.pop(known))
 
 
 def _subject(c: Cond) -> frozenset[str]:

@@ -52,4 +52,22 @@ def _by_difference(c: Cond, known: Literals) -> Cond:
 def with_conjuncts(known: Literals, c: Cond) -> Literals:
     """What is known once `c` held too."""
     parts: Iterable[Cond] = c.parts if c.kind == "and" else (c,)
-    return known | {p for p in parts if p is not TRUE}
+    return strongest((*known, *parts))
+
+
+def strongest(known: Iterable[Cond]) -> Literals:
+    """The same without what follows from the rest by a constant difference."""
+    kept: list[Cond] = []
+    for c in known:
+        if c is TRUE or any(_follows(c, other) for other in kept):
+            continue
+        kept = [other for other in kept if not _follows(other, c)]
+        kept.append(c)
+    return frozenset(kept)
+
+
+def _follows(c: Cond, fact: Cond) -> bool:
+    if c is fact or c.kind != "nonneg" or fact.kind != "nonneg" or c.expr is None or fact.expr is None:
+        return c is fact
+    difference = (c.expr - fact.expr).value
+    return difference is not None and difference >= 0

@@ -1,0 +1,222 @@
+"""RACE by hand: what orders two ops and what does not, under each reading. Expected verdicts from the sources that the
+rows of `targets/pipes.py` name."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.pto.reader import read as parse
+from pypto_verified.report.model import FunctionResult, Verdict
+from pypto_verified.targets import target
+from tests.verifiers.examples_event import branch, computed, flag, loop
+from tests.verifiers.examples_race import VEC, barrier, both, chain, exp, pipes, read, slots, write
+from tests.verifiers.kernels import alloc, check, finding, kernel, load, store, tile, unary, view, window
+from verifiers import Options, verify
+
+PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
+RULES = ("RACE-RAW", "RACE-WAR", "RACE-WAW")
+
+
+def _judge(
+    text: str, chip: str = "a2a3", strict: bool = False, explicit: bool = False, assume: tuple[str, ...] = ()
+) -> FunctionResult:
+    options = Options(assume, strict, families=frozenset({"RACE"}), explicit_sync=explicit)
+    *_, result = verify(parse(text, "k.pto"), target(chip), options)
+    return result
+
+
+def _verdicts(result: FunctionResult) -> set[Verdict]:
+    return {o.verdict for o in result.obligations if o.rule in RULES}
+
+
+def _one(result: FunctionResult, rule: str, verdict: Verdict) -> str:
+    return next(f.message for f in result.findings if (f.rule, f.verdict) == (rule, verdict))
+
+
+# What orders
+
+def test_a_flag_covers_all_earlier_ops_of_its_source_and_what_the_source_waited_for() -> None:
+    through = pipes(read("a"), read("b"), both("MTE2 V"), exp("c", "c"), both("V MTE3"), write("a"))
+    assert _verdicts(_judge(through)) == {PROVED}
+
+
+def test_a_flag_tells_nothing_of_ops_after_the_set() -> None:
+    late = pipes(flag("set", 0, "MTE2 V"), read("a"), flag("wait", 0, "MTE2 V"), exp("a", "b"))
+    assert "nothing orders the two" in _one(_judge(late), "RACE-RAW", REFUTED)
+
+
+@pytest.mark.requirement("EV-02")
+def test_events_by_kinds_of_ops_are_judged_like_flags() -> None:
+    def event(what: str, src: str, dst: str) -> str:
+        return (f"pto.{what}_event[#pto.pipe_event_type<{src}>, #pto.pipe_event_type<{dst}>, #pto.event<EVENT_ID0>]")
+
+    good = pipes(read("a"), event("record", "TLOAD", "TVEC"), event("wait", "TLOAD", "TVEC"), exp("a", "b"))
+    bad = pipes(read("a"), event("record", "TLOAD", "TSTORE_VEC"), event("wait", "TLOAD", "TSTORE_VEC"), exp("a", "b"))
+    assert _verdicts(_judge(good)) == {PROVED}
+    assert REFUTED in _verdicts(_judge(bad))
+
+
+def test_a_barrier_of_all_pipes_orders_everything() -> None:
+    text = pipes(both("S V"), read("a"), barrier("ALL"), exp("a", "b"), barrier("ALL"), write("b"))
+    assert _verdicts(_judge(text)) == {PROVED}
+
+
+@pytest.mark.requirement("EV-05")
+@pytest.mark.parametrize(("chip", "between", "expected"), [
+    ("a2a3", barrier("V"), PROVED), ("a2a3", barrier("MTE3"), REFUTED), ("a5", barrier("MTE3"), PROVED)])
+def test_dependent_vector_ops_need_a_barrier_of_v_on_a2a3_only(chip: str, between: str, expected: Verdict) -> None:
+    text = pipes(both("MTE2 V"), exp("a", "b"), between, exp("b", "c"))
+    assert expected in _verdicts(_judge(text, chip))
+    assert (REFUTED in _verdicts(_judge(text, chip))) is (expected is REFUTED)
+
+
+def test_a_barrier_that_the_target_drops_orders_nothing() -> None:
+    text = pipes(both("MTE2 V"), exp("a", "b"), barrier("V"), exp("b", "c"))
+    assert _verdicts(_judge(text, "a5", strict=True)) == {PROVED}, "V is in order on a5 under both readings"
+
+
+def test_a_view_touches_the_bytes_of_its_part_alone() -> None:
+    part = tile(16, 64, valid=("16", "64"))
+
+    def upper(row: str) -> str:
+        return pipes(
+            "%lo = pto.subview %a[%c0, %c0] sizes [16, 64] : " + VEC + " -> " + part,
+            f"%hi = pto.subview %a[%{row}, %c0] sizes [16, 64] : {VEC} -> {part}", both("S V"),
+            unary("texp", "lo", "lo", part), unary("tabs", "hi", "hi", part))
+
+    assert _verdicts(_judge(upper("c16"))) <= {PROVED}
+    assert REFUTED in _verdicts(_judge(upper("c8")))
+
+
+# Loops and branches
+
+def test_slots_in_turn_with_a_flag_each_are_proved_for_every_trip_count() -> None:
+    assert _verdicts(_judge(slots("c2"))) == {PROVED}
+    assert _verdicts(_judge(slots("c1"))) == {PROVED}, "one flag for both slots orders more than it has to"
+
+
+def test_a_wait_only_in_a_loop_does_not_count_where_the_loop_may_not_run() -> None:
+    text = pipes(read("a"), flag("set", 0, "MTE2 V"), loop("M", flag("wait", 0, "MTE2 V"), flag("set", 0, "MTE2 V")),
+                 exp("a", "b"), flag("wait", 0, "MTE2 V"), args="%M: index")
+    found = finding(_judge(text), "RACE-RAW")
+    assert found.verdict is REFUTED
+    assert dict(found.witness)["M"] <= 0
+    assert _verdicts(_judge(text, assume=("M >= 1",))) == {PROVED}
+
+
+def test_the_last_iteration_is_told_from_the_others() -> None:
+    def prefetch(until: str) -> str:
+        return pipes(
+            read("a"), flag("set", 0, "MTE2 V"),
+            loop("M", flag("wait", 0, "MTE2 V"), exp("a", "b"), both("V MTE2"), "%n = arith.addi %i, %c1 : index",
+                 branch(f"slt, %n, %{until}", read("a"), flag("set", 0, "MTE2 V")), barrier("V")),
+            args="%M: index")
+
+    assert _verdicts(_judge(prefetch("M"), assume=("M >= 1",))) == {PROVED}
+
+
+def test_one_condition_tested_twice_is_one_condition() -> None:
+    def twice(second: str) -> str:
+        return pipes(
+            read("a"), branch("sgt, %M, %c0", flag("set", 0, "MTE2 V")), branch(second, flag("wait", 0, "MTE2 V"),
+            exp("a", "b")), args="%M: index")
+
+    assert _verdicts(_judge(twice("sgt, %M, %c0"))) == {PROVED}
+
+
+@pytest.mark.requirement("VF-01")
+def test_an_id_that_is_not_expressed_leaves_the_order_open() -> None:
+    text = pipes(
+        "%v = pto.load_scalar %p[%c0] : !pto.ptr<f32> -> f32", "%n = arith.fptosi %v : f32 to index", read("a"),
+        computed("set", "n"), computed("wait", "n"), exp("a", "b"))
+    result = _judge(text)
+    assert UNKNOWN in _verdicts(result)
+    assert REFUTED not in _verdicts(result)
+
+
+# Scalars
+
+def test_a_scalar_read_waits_for_the_vector_op_and_the_next_vector_op_for_the_scalar_read() -> None:
+    def value(first: str, second: str) -> str:
+        return pipes(
+            exp("a", "b"), both(first), f"%v = pto.tgetval ins(%b, %c0 : {VEC}, index) outs : f32", both(second),
+            exp("c", "b"))
+
+    assert _verdicts(_judge(value("V S", "S V"), "a5")) == {PROVED}
+    assert "tgetval" in _one(_judge(value("V MTE3", "S V"), "a5"), "RACE-RAW", REFUTED)
+    assert "texp" in _one(_judge(value("V S", "MTE3 MTE2"), "a5"), "RACE-WAR", REFUTED)
+
+
+# Readings
+
+def test_a_wait_on_the_scalar_pipe_holds_back_all_later_ops_unless_strict() -> None:
+    text = pipes(exp("a", "b"), both("V S"), write("b"))
+    assert _verdicts(_judge(text)) == {PROVED}
+    assert REFUTED in _verdicts(_judge(text, strict=True))
+
+
+def test_two_loads_land_in_order_unless_strict() -> None:
+    text = pipes(read("a"), read("a"), both("MTE2 V"))
+    assert _verdicts(_judge(text)) == {PROVED}
+    assert REFUTED in _verdicts(_judge(text, strict=True))
+
+
+@pytest.mark.requirement("EV-01")
+def test_a_move_from_vec_to_mat_is_proved_only_if_ordered_on_each_pipe_it_may_run_on() -> None:
+    nz = tile(32, 64, "f16", "vec", "col_major", "row_major")
+    mat = tile(32, 64, "f16", "mat", "col_major", "row_major")
+
+    def moved(*waited: str) -> FunctionResult:
+        text = kernel("\n".join((
+            alloc("x", nz), alloc("m", mat), f"pto.texpands ins(%one : f32) outs(%x : {nz})", both("S V"),
+            *(both(f"V {p}") for p in waited),
+            f"pto.tmov ins(%x : {nz}) outs(%m : {mat})")), kind="vector")
+        return _judge(text, "a5")
+
+    assert _verdicts(moved("FIX", "MTE3")) == {PROVED}
+    only = moved("FIX")
+    assert _verdicts(only) == {UNKNOWN}
+    assert "MTE3" in _one(only, "RACE-RAW", UNKNOWN)
+
+
+# Who orders
+
+def test_without_a_flag_the_assembler_orders_unless_explicit() -> None:
+    text = pipes(read("a"), exp("a", "b"), write("b"))
+    assert _judge(text).obligations == []
+    assert REFUTED in _verdicts(_judge(text, explicit=True))
+    assert _judge(pipes(read("a"), barrier("V"), exp("a", "b"))).obligations == [], "barriers alone leave flags to it"
+
+
+def test_each_pair_of_ops_has_one_verdict() -> None:
+    result = _judge(chain("MTE2 V", "V MTE2"))
+    sites = [(o.rule, o.site) for o in result.obligations]
+    assert len(set(sites)) == len(sites)
+    assert {o.verdict for o in result.obligations} == {PROVED, REFUTED}
+
+
+def test_global_memory_is_told_apart_by_pointer_and_window() -> None:
+    def copied(row: str, pointer: str) -> str:
+        return kernel("\n".join((
+            view("pv", "p", "c512"), view("qv", pointer, "c512"), alloc("a", VEC),
+            window("src", "pv", "%c0, %c0", "%c32, %c64", "32x64"),
+            window("dst", "qv", f"%{row}, %c0", "%c32, %c64", "32x64"), both("S V"), store("a", "dst", VEC, "32x64"),
+            both("V MTE2"), load("src", "b", VEC, "32x64").replace("%b", "%a"))))
+
+    assert REFUTED in {o.verdict for o in _judge(copied("c0", "p")).obligations if o.rule == "RACE-RAW"}
+    assert "RACE-RAW" not in {o.rule for o in _judge(copied("c32", "p")).obligations}
+    assert "RACE-RAW" not in {o.rule for o in _judge(copied("c0", "q")).obligations}
+
+
+def test_a_refutation_names_both_ops_the_bytes_and_the_iteration() -> None:
+    text = pipes(loop("M", read("a"), both("MTE2 V"), exp("a", "b"), barrier("V")), args="%M: index")
+    found = finding(_judge(text), "RACE-WAR")
+    assert found.verdict is REFUTED
+    for part in ("tload (MTE2) writes bytes 0 to 8191 of a", "texp at line", "(V) reads", "i = 1 after 0"):
+        assert part in found.message
+    assert dict(found.witness)["M"] == 2
+    assert "V -> MTE2" in found.help
+
+
+def test_check_runs_race_with_the_other_rules() -> None:
+    assert REFUTED in {o.verdict for o in check(chain("MTE2 V", "V MTE2")).obligations if o.rule == "RACE-RAW"}
