@@ -187,18 +187,20 @@ def _by_row(site: Site, idx: Tile | Tensor) -> bool:
 
 def _indices(site: Site, idx: Tile | Tensor) -> Array:
     if isinstance(idx, Tensor):
-        raise UnmodelledError("indices in global memory", Place(idx.name))
+        return _tensor(idx, site, False).astype(np.int64)
     view = idx.reads(idx.rows, idx.cols)
     report_uninitialised(site, view, idx.name)
     return view.get().astype(np.int64)
 
 
-def _require_indices(idx: Tile | Tensor, by_row: bool, tile: Tile, width: int) -> None:
-    """An index for each row, or for each element, of `tile`; rows of the tensor are `width` long."""
-    if isinstance(idx, Tile):
-        enough = idx.rows * idx.cols >= tile.rows if by_row else idx.rows >= tile.rows and idx.cols >= tile.cols
-        if not enough or (by_row and tile.cols > width):
-            raise ShapeError(f"{idx.rows} x {idx.cols} indices for {tile.rows} x {tile.cols} elements", Place(tile.name))
+def _require_indices(idx: Tile | Tensor, by_row: bool, tile: Tile, table: Array) -> None:
+    """An index for each row, or for each element, of `tile`; rows of the tensor are as long, its elements the same."""
+    if table.dtype != tile.kind:
+        raise UnmodelledError(f"elements of {tile.kind} in a tensor of {table.dtype}", Place(tile.name))
+    rows, cols = (idx.rows, idx.cols) if isinstance(idx, Tile) else idx.extents()
+    enough = rows * cols >= tile.rows if by_row else rows >= tile.rows and cols >= tile.cols
+    if not enough or (by_row and tile.cols > table.shape[1]):
+        raise ShapeError(f"{rows} x {cols} indices for {tile.rows} x {tile.cols} elements", Place(tile.name))
 
 
 @op("mgather", "dst mem idx scratch")
@@ -208,7 +210,7 @@ def mgather(site: Site, dst: Tile, mem: Tensor, idx: Tile | Tensor, scratch: Til
         scratch.clobber()
     table, flat = _tensor(mem, site, False), _indices(site, idx)
     policy, by_row = site.enum("gatherOob", "undefined"), _by_row(site, idx)
-    _require_indices(idx, by_row, dst, table.shape[1])
+    _require_indices(idx, by_row, dst, table)
     if by_row:
         where, valid = _resolved(flat.reshape(-1)[: dst.rows], table.shape[0], policy, idx)
         values = np.where(valid[:, None], table[where][:, : dst.cols], np.zeros((), dst.kind))
@@ -229,7 +231,7 @@ def mscatter(site: Site, mem: Tensor, src: Tile, idx: Tile | Tensor) -> None:
     window = mem.window(rows, cols, True, site.machine.block[0], True)
     table, flat = window.reshape(rows, cols).copy(), _indices(site, idx)
     policy, by_row = site.enum("scatterOob", "undefined"), _by_row(site, idx)
-    _require_indices(idx, by_row, src, cols)
+    _require_indices(idx, by_row, src, table)
     atomic = {"none": None, "add": np.add, "max": np.maximum, "min": np.minimum}[site.enum("scatterAtomicOp", "none")]
     chosen = flat.reshape(-1)[: src.rows] if by_row else flat[: src.rows, : src.cols]
     where, valid = _resolved(chosen, rows if by_row else rows * cols, policy, idx)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pypto_verified.layouts import Space
+from pypto_verified.simulator import compile, execute
 from pypto_verified.simulator.errors import GlobalBoundsError, LocalBoundsError
 from pypto_verified.simulator.values import Array
+from pypto_verified.targets import target
 from tests.simulator.text import Kernel, ramp, zeros
 
 BOTH = pytest.mark.parametrize("on", ["a2a3", "a5"])
@@ -112,3 +115,18 @@ def test_a_matrix_of_indices_names_no_rows(on: str) -> None:
     k.op("mgather", f"{table} {x}", y)  # without a mode the library gathers rows
     (error,) = k.run(on, table=ramp(8, 16), i=ramp(4, 16, np.int32)).errors
     assert error.kind == "shape" and "4 x 16 indices of rows" in error.message
+
+
+@BOTH
+def test_rows_gathered_into_l1_by_indices_in_global_memory(on: str) -> None:
+    k = Kernel()
+    table, places = k.tensor("table", "f16", 64, 32), k.tensor("i", "i32", 1, 16)
+    x = k.tile("x", "f16", 16, 32, space="mat")
+    k.op("mgather", f"{table} {places}", x, "{coalesce = #pto<coalesce row>, gatherOob = #pto<gather_oob clamp>}")
+    program = compile(k.func, target(on))
+    rows = np.asarray([5, 0, 63, 99, *range(12)], np.int32)[None]
+    content = ramp(64, 32, np.float16)
+    assert execute(program, {"table": content, "i": rows}, {}).errors == []
+    # columns of 16 x 16 boxes
+    boxes = program.machine.memories[Space.MAT].data[:1024].view(np.float16).reshape(2, 16, 16)
+    np.testing.assert_array_equal(np.concatenate(boxes, axis=1), content[np.minimum(rows[0], 63)])
