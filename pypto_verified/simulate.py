@@ -1,89 +1,43 @@
-"""`pypto-verify simulate`: one run of a kernel or of a `.pto` function on inputs that the user names.
-
-Inputs are written `a=FILE.npy` or `a=KIND` with a KIND of `trials.KINDS`, `randn`, `zeros`, `ones` or `ramp`; where no
-type says the shape (a `.pto` argument) `a=KIND:16x64`. Sizes and scalars are written `M=37`.
-"""
+"""`pypto-verify simulate`: one run of a kernel or of a `.pto` function on inputs that the user names."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 
-from pypto_verified import inputs, language, simulator
-from pypto_verified.compiler import compile_function, kernels_of
-from pypto_verified.errors import InputError, Location
-from pypto_verified.given import array, integer, number, of_numpy
-from pypto_verified.ir.stmt import Direction, Function
-from pypto_verified.ir.types import TensorType
-from pypto_verified.labels import labels
+from pypto_verified import simulator
+from pypto_verified.errors import InputError, NotModelled
+from pypto_verified.given import of_numpy
 from pypto_verified.layouts import Space
-from pypto_verified.pto.module import Func, Module, Op, Value
-from pypto_verified.pto.reader import read
+from pypto_verified.pto.module import Module, Op
 from pypto_verified.pto.types import PtrType
 from pypto_verified.pto.walk import walk_ops
-from pypto_verified.simulator.errors import SimError, UnmodelledError
+from pypto_verified.request import (
+    Request,
+    Simulation,
+    arrays_of,
+    by_argument,
+    group_of,
+    launch_of,
+    logical,
+    program_of,
+    scalars_of,
+    sizes_of,
+)
 from pypto_verified.simulator.memory import Access
-from pypto_verified.simulator.replay import tensor_shapes
-from pypto_verified.simulator.run import LAUNCH_ARGUMENTS
+from pypto_verified.simulator.program import ORDERING
+from pypto_verified.simulator.schedule.launch import chosen, rings
+from pypto_verified.simulator.schedule.runs import Launch, launched
 from pypto_verified.simulator.tile import Tile
-from pypto_verified.targets import Target, target
+from pypto_verified.sync import insert_sync
+from pypto_verified.targets import Target
 from pypto_verified.tile_table import table
-from pypto_verified.trials import Array, Scalar, extent, from_memory, in_memory
+from pypto_verified.trials import Array
 
-Chosen = TypeVar("Chosen")
-_LAUNCH = {"block_idx": 0, "block_num": 1, "subblock_idx": 0}
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What to run. `inputs` and `sets`: by name, as the user wrote them; `sets` may name block_idx, block_num and
-    subblock_idx too. `target`: '' for the one that a `.pto` names, else a2a3. `dumps`: lines of the kernel (or of the
-    `.pto`) after which the written tiles are shown."""
-
-    path: str
-    function: str = ""
-    inputs: Mapping[str, str] = field(default_factory=dict)
-    sets: Mapping[str, str] = field(default_factory=dict)
-    target: str = ""
-    trace: bool = False
-    dumps: tuple[int, ...] = ()
-    seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Simulation:
-    """What a run gave: arrays by name, those that it wrote (`written`), faults in order, and what was assumed where the
-    user said nothing (`notes`)."""
-
-    function: str
-    outputs: dict[str, Array]
-    written: frozenset[str]
-    errors: list[SimError]
-    notes: tuple[str, ...]
-
-    def exit_code(self) -> int:
-        """0 without faults, 3 for a run that met something not modelled, else 1."""
-        if not self.errors:
-            return 0
-        return 3 if isinstance(self.errors[-1], UnmodelledError) else 1
-
-
-@dataclass(frozen=True, slots=True)
-class _Kernel:
-    """A function of `.pto` with the author's names. `types` are the tensor parameters; a `.pto` alone has none."""
-
-    func: Func
-    target: Target
-    names: Mapping[str, str]
-    types: Mapping[str, TensorType]
-    directions: Mapping[str, Direction]
-
-    def name(self, argument: Value) -> str:
-        return self.names.get(argument.name, argument.name)
+__all__ = ["Request", "Simulation", "save", "simulate"]
 
 
 def simulate(request: Request, show: Callable[[str], None]) -> Simulation:
@@ -91,142 +45,83 @@ def simulate(request: Request, show: Callable[[str], None]) -> Simulation:
 
     InputError: a file, function, name or value that does not exist or does not fit. Raises what compiling raises.
     """
-    kernel = _kernel(request)
-    chip = kernel.target
-    launch = _launch(request.sets)
-    scalars = _scalars(kernel, request)
+    return _scheduled(request, show) if request.schedule else _alone(request, show)
+
+
+def _alone(request: Request, show: Callable[[str], None]) -> Simulation:
+    """One core, its ops in the order of the program."""
+    program = program_of(request)
+    (kernel,), chip = program.kernels, program.target
+    launch = launch_of(request.sets)
+    scalars = scalars_of(program.kernels, request)
     notes: list[str] = []
-    arrays = _arrays(kernel, request, scalars, notes)
-    by_argument = {a.name: kernel.name(a) for a in kernel.func.args}
-    watched = _Shown(request, show, by_argument)
+    arrays = arrays_of(program.kernels, request, scalars, notes)
+    names = {a.name: kernel.name(a) for a in kernel.func.args}
+    given: dict[str, Array] = {
+        # a ring of a pipe has no author: a lone core does not touch it
+        a.name: arrays[names[a.name]] if names[a.name] in arrays else np.zeros(0, np.uint8)
+        for a in kernel.func.args if isinstance(a.type, PtrType)
+    }
+    watched = _Shown(request, show, names)
     lone = any(op.name.startswith(("pto.tpop_", "pto.tpush_")) for op in walk_ops(kernel.func))
     if lone:
         notes.append("the other core of the pipe is absent: what is popped is arbitrary, what is pushed is dropped")
-    program = simulator.compile(kernel.func, chip, lone=lone, watch=watched.tiles if request.dumps else None)
+    compiled = simulator.compile(kernel.func, chip, lone=lone, watch=watched.tiles if request.dumps else None)
     outcome = simulator.execute(
-        program, arrays, scalars, block=(launch["block_idx"], max(launch["block_num"], launch["block_idx"] + 1)),
+        compiled, given, by_argument(kernel, scalars),
+        block=(launch["block_idx"], max(launch["block_num"], launch["block_idx"] + 1)),
         lane=(launch["subblock_idx"], chip.lanes_per_cube), trace=watched.accesses if request.trace else None,
     )
     if request.dumps and not watched.shown:
         notes.append(f"no op that writes a tile stands at line {', '.join(map(str, request.dumps))}")
-    sizes = _sizes(kernel, scalars)
+    sizes = sizes_of(scalars)
     outputs = {
-        by_argument[name]: _logical(kernel, by_argument[name], left, sizes)
-        for name, left in outcome.outputs.items() if not kernel.names or name in kernel.names
+        names[name]: logical(program.kernels, names[name], left, sizes)
+        for name, left in outcome.outputs.items() if names[name] in arrays
     }
-    written = frozenset(by_argument[n] for n, buffer in program.buffers.items() if buffer.written) & set(outputs)
+    written = frozenset(names[n] for n, buffer in compiled.buffers.items() if buffer.written) & set(outputs)
     return Simulation(kernel.func.name, outputs, written, outcome.errors, tuple(notes))
 
 
-def _kernel(request: Request) -> _Kernel:
-    source = inputs.read(request.path)
-    if source.suffix == inputs.PTO:
-        units = list(read(source.text, source.path).units())
-        known = {f.name: (f, unit.arch) for unit in units for f in unit.funcs if f.body}
-        if not request.function and len(entries := known.keys() - _called(units)) == 1:
-            known = {name: known[name] for name in entries}
-        func, arch = _chosen(request, known)
-        return _Kernel(func, target(request.target or ("a5" if arch == "a5" else "a2a3")), {}, {}, {})
-    chip = target(request.target or "a2a3")
-    loaded = language.load_file(Path(request.path))
-    kernels = [f for program in loaded.programs for f in kernels_of(program)]
-    functions = dict(zip(labels(f.name for f in kernels), kernels, strict=True))
-    function: Function = _chosen(request, functions)
-    artifact = compile_function(function, chip)
-    return _Kernel(
-        artifact.module.funcs[0], chip, artifact.names,
-        {p.var.name: p.var.type for p in function.params if isinstance(p.var.type, TensorType)},
-        {p.var.name: p.direction for p in function.params},
+def _scheduled(request: Request, show: Callable[[str], None]) -> Simulation:
+    """All cores of the kernel under a schedule."""
+    if request.dumps:
+        raise InputError("--dump shows tiles in the order of the program: leave --schedule out")
+    program = group_of(request)
+    notes: list[str] = list(program.left_out)
+    module = program.module if request.explicit else _ordered(program.module, program.target, notes)
+    group = chosen(module, request.function)
+    names = {f.name for f in group.functions}
+    kernels = [k for k in program.kernels if k.func.name in names]
+    launch = launch_of(request.sets)
+    scalars = scalars_of(kernels, request)
+    free = [{k.name(a) for a in k.func.args if a.name in rings(k.func)} for k in kernels]
+    used = {k.name(a) for k in kernels for a in k.func.args if a.name not in rings(k.func)}
+    arrays = arrays_of(kernels, request, scalars, notes, frozenset(set[str]().union(*free) - used))
+    if not group.mixed and any(
+        op.name.startswith(("pto.tpop_", "pto.tpush_")) for op in walk_ops(kernels[0].func)
+    ):
+        notes.append("the other core of the pipe is absent: what is popped is arbitrary, what is pushed is dropped")
+    first = launch["block_idx"]
+    outcome = launched(
+        group, {f.name: f for f in module.funcs}, program.target, arrays, scalars,
+        Launch(request.schedule, request.seed, request.blocks, first, max(launch["block_num"], first + 1)
+               if request.blocks is None else None, None, launch["subblock_idx"], request.cores,
+               trace=request.trace),
+        {k.func.name: k.names for k in kernels},
     )
-
-
-def _called(units: list[Module]) -> set[str]:
-    """Names of the functions that others call."""
-    funcs = [f for unit in units for f in unit.funcs]
-    return {str(op.attrs["callee"]).lstrip("@") for f in funcs for op in walk_ops(f) if op.name == "func.call"}
-
-
-def _chosen(request: Request, functions: Mapping[str, Chosen]) -> Chosen:
-    known = ", ".join(functions) or "none"
-    where = Location(request.path)
-    if request.function:
-        if request.function not in functions:
-            raise InputError(f"no function {request.function} in this file; it has: {known}", where)
-        return functions[request.function]
-    if len(functions) != 1:
-        raise InputError(f"which function? this file has: {known}", where, "name one with --function")
-    return next(iter(functions.values()))
-
-
-def _launch(sets: Mapping[str, str]) -> dict[str, int]:
-    return {name: integer(name, sets[name]) if name in sets else value for name, value in _LAUNCH.items()}
-
-
-def _scalars(kernel: _Kernel, request: Request) -> dict[str, Scalar]:
-    """Values of the scalar arguments, by argument. InputError for one without a value, and for a name nobody has."""
-    found: dict[str, Scalar] = {}
-    known, missing = set(_LAUNCH), []
-    for argument in kernel.func.args:
-        if isinstance(argument.type, PtrType) or argument.name in LAUNCH_ARGUMENTS:
-            continue
-        name = kernel.name(argument)
-        known.add(name)
-        if name in request.sets:
-            found[argument.name] = number(name, request.sets[name])
-        else:
-            missing.append(name)
-    if missing:
-        raise InputError(
-            f"no value for {', '.join(missing)}", Location(request.path),
-            "give it: " + " ".join(f"--set {name}=37" for name in missing),
-        )
-    unknown = sorted(set(request.sets) - known)
-    if unknown:
-        raise InputError(f"--set {unknown[0]}: there is no such scalar; there are: {', '.join(sorted(known))}")
-    return found
-
-
-def _sizes(kernel: _Kernel, scalars: Mapping[str, Scalar]) -> dict[str, int]:
-    return {kernel.names.get(a, a): value for a, value in scalars.items() if isinstance(value, int)}
-
-
-def _arrays(
-    kernel: _Kernel, request: Request, scalars: Mapping[str, Scalar], notes: list[str]
-) -> dict[str, Array]:
-    """The contents of the tensors as they lie in memory, by argument."""
-    random, sizes = np.random.default_rng(request.seed), _sizes(kernel, scalars)
-    found: dict[str, Array] = {}
-    pointers = {kernel.name(a): a for a in kernel.func.args if isinstance(a.type, PtrType)}
-    viewed = {} if kernel.types else tensor_shapes(kernel.func, scalars)
-    unknown = sorted(set(request.inputs) - set(pointers))
-    if unknown:
-        raise InputError(f"--input {unknown[0]}: there is no such tensor; there are: {', '.join(pointers)}")
-    for name, argument in pointers.items():
-        assert isinstance(argument.type, PtrType)
-        if kernel.names and argument.name not in kernel.names:
-            found[argument.name] = np.zeros(0, np.uint8)  # the ring of a pipe: a lone core does not touch it
-            continue
-        type_ = kernel.types.get(name)
-        shape = None if type_ is None else tuple(extent(d, sizes) for d in type_.shape)
-        text = request.inputs.get(name)
-        if text is None:
-            # Integers may be indices: small ones are more often where they ought to be.
-            text = "randn" if argument.type.dtype.is_float else "small"
-            text = "zeros" if kernel.directions.get(name) is Direction.OUT else text
-            size = f" {list(viewed[name])} as its view says" if name in viewed else ""
-            notes.append(f"{name}: {text}{size}, since no --input names it")
-        if type_ is None and ":" not in text and not text.endswith(".npy"):
-            shape = viewed.get(name)
-        made = array(name, text, argument.type.dtype, shape, random)
-        found[argument.name] = made if type_ is None else in_memory(made, type_, sizes)
-    return found
-
-
-def _logical(kernel: _Kernel, name: str, left: Array, sizes: Mapping[str, int]) -> Array:
-    type_ = kernel.types.get(name)
-    if type_ is None:
-        return left
-    return from_memory(left, type_, tuple(extent(d, sizes) for d in type_.shape), sizes)
+    for ran in outcome.trace:
+        show(f"{ran.at.core} {ran.at.pipe}  {_place(ran.at.op)}  {ran.at.op.name}")
+    if request.schedule == "exhaustive":
+        notes.append(f"{outcome.runs} runs differ in the order of conflicting accesses"
+                     + (", and there are more" if outcome.cut else ""))
+    findings = [*map(str, outcome.races), *map(str, outcome.unseen)]
+    findings += [str(outcome.deadlock)] if outcome.deadlock is not None else []
+    findings += ["two schedules end in different outputs"] if outcome.other is not None else []
+    sizes = sizes_of(scalars)
+    outputs = {name: logical(kernels, name, left, sizes) for name, left in outcome.outputs.items()}
+    written = outcome.written & set(outputs)
+    return Simulation(group.name, outputs, written, outcome.errors, tuple(notes), tuple(findings))
 
 
 def save(simulation: Simulation, directory: Path) -> list[Path]:
@@ -239,6 +134,22 @@ def save(simulation: Simulation, directory: Path) -> list[Path]:
         np.save(path, tensor if of_numpy(tensor.dtype) else tensor.astype(np.float32))
         written.append(path)
     return written
+
+
+def _ordered(module: Module, chip: Target, notes: list[str]) -> Module:
+    """A text without any flag or barrier is left to the assembler: with those that it needs. One that can't be followed
+    stays as it is."""
+    if any(op.name in ORDERING for func in module.funcs for op in walk_ops(func)):
+        return module
+    try:
+        made = insert_sync(module, chip)
+    except NotModelled as error:
+        notes.append(f"the text has no flags, and where they belong is not known: {error}")
+        return module
+    if any(op.name in ORDERING for func in made.funcs for op in walk_ops(func)):
+        notes.append("the text has no flags, which leaves them to the assembler: run with those that it needs "
+                     "(--sync explicit: as it stands)")
+    return made
 
 
 @dataclass(slots=True)

@@ -12,7 +12,8 @@ WRONG_INPUT = 2
 def simulate_arguments(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = (
-        "exit code: 0 if the run had no fault, 1 if it had, 3 if it met what is not modelled, 2 for wrong input\n"
+        "exit code: 0 if the run had no fault, race or deadlock, 1 if it had, 3 if it met what is not modelled, 2 for "
+        "wrong input\n"
         "tables show . for elements outside the valid region and ? for elements that nothing has written"
     )
     add = parser.add_argument
@@ -25,10 +26,21 @@ def simulate_arguments(parser: argparse.ArgumentParser) -> None:
     add("--set", action="append", default=[], metavar="NAME=VALUE",
         help="a size or a scalar, or block_idx, block_num, subblock_idx")
     add("--target", choices=("a2a3", "a5"), default="", help="default: what a .pto says, else a2a3")
-    add("--trace", action="store_true", help="print each op with the bytes that it reads and writes")
+    add("--trace", action="store_true",
+        help="print each op with the bytes that it reads and writes; with --schedule each step with its core and pipe, "
+             "in the order they ran")
+    add("--schedule", choices=("program", "eager", "late", "random", "exhaustive", "cpu"), default="",
+        help="run all cores of the kernel, pipes and flags as on the device, in this order: as issued, every pipe in "
+             "turn, the youngest op that can run, any by --seed, all orders that can differ; cpu: flags order nothing")
+    add("--sync", choices=("auto", "explicit"), default="auto",
+        help="with --schedule: give a text without any flag or barrier those that it needs, as the assembler would, or "
+             "run it as it stands (default: auto)")
+    add("--blocks", type=int, metavar="N", help="with --schedule: blocks of the launch (default: one block of it)")
+    add("--cores", type=int, metavar="N", help="with --schedule and --blocks: cubes of the chip, which a hard barrier "
+                                               "waits for (default: the target's)")
     add("--dump", action="append", type=int, default=[], metavar="LINE", help="print the tiles that this line writes")
     add("-o", "--output", metavar="DIR", help="write each tensor after the run as NAME.npy")
-    add("--seed", type=int, default=0, metavar="N", help="seed of random inputs (default: 0)")
+    add("--seed", type=int, default=0, metavar="N", help="seed of random inputs and schedules (default: 0)")
 
 
 def run_simulate(options: argparse.Namespace) -> int:
@@ -41,7 +53,8 @@ def run_simulate(options: argparse.Namespace) -> int:
     try:
         request = Request(
             options.file, options.function, _pairs("--input", options.input), _pairs("--set", options.set),
-            options.target, options.trace, tuple(options.dump), options.seed,
+            options.target, options.trace, tuple(options.dump), options.seed, options.schedule,
+            options.sync == "explicit", options.blocks, options.cores,
         )
         found = simulate(request, lambda line: print(line))
         written = save(found, Path(options.output)) if options.output is not None else []
@@ -51,6 +64,8 @@ def run_simulate(options: argparse.Namespace) -> int:
         return _refuse(f"can't write to {options.output}: {error.strerror or error}")
     for note in found.notes:
         print(f"note: {note}", file=sys.stderr)
+    for finding in found.findings:
+        print(finding, file=sys.stderr)
     for (fault, help), times in Counter((f"{e.kind}: {e}", e.help) for e in found.errors).items():
         again = f" ({times} times)" if times > 1 else ""
         print(fault + again + (f"\n  help: {help}" if help else ""), file=sys.stderr)

@@ -138,10 +138,11 @@ def rings(func: Func) -> set[str]:
 
 
 class Memory:
-    """The tensors of a launch, by argument: shared by all its cores; a ring that the caller gives no contents for is a
-    cluster's own."""
+    """The tensors of a launch, by the names that the caller gives arguments (see `launched`): shared by all its cores;
+    a ring that the caller gives no contents for is a cluster's own."""
 
-    def __init__(self, group: Group, inputs: Given[Array]) -> None:
+    def __init__(self, group: Group, inputs: Given[Array], names: Mapping[str, Mapping[str, str]]) -> None:
+        self._names = names
         self._given: dict[object, Array] = dict(inputs.items())
         self._own: dict[tuple[str, int], Buffer] = {}
         self._shared: dict[str, Buffer] = {}
@@ -150,8 +151,9 @@ class Memory:
 
     def buffer(self, func: Func, position: int, block: int) -> Buffer:
         """The tensor behind an argument. InputError when nothing is given for it."""
-        name = func.args[position].name
-        if name in self._rings[func.name] and name not in self._given:
+        argument = func.args[position].name
+        name = self.name(func, argument)
+        if argument in self._rings[func.name] and name not in self._given:
             key = (name, block)
             if key not in self._own:
                 self._own[key] = Buffer(f"{name} of block {block}", np.zeros(RING_BYTES, np.uint8))
@@ -165,6 +167,14 @@ class Memory:
             content: Array = np.ascontiguousarray(array).reshape(-1).view(np.uint8).copy()
             found = self._shared[name] = Buffer(name, content)
         return found
+
+    def name(self, func: Func, argument: str) -> str:
+        """What the caller calls an argument."""
+        return self._names.get(func.name, {}).get(argument, argument)
+
+    def written(self) -> frozenset[str]:
+        """The tensors that have been written to."""
+        return frozenset(name for name, buffer in self._shared.items() if buffer.written)
 
     def buffers(self) -> Iterable[Buffer]:
         return (*self._shared.values(), *self._own.values())
@@ -184,10 +194,11 @@ def bind(
         if value.name in LAUNCH_ARGUMENTS:
             env[cell] = (*block, lane)[LAUNCH_ARGUMENTS[value.name]]
         elif isinstance(value.type, ScalarType):
-            if value.name not in known and position not in known:
+            name = memory.name(code.func, value.name)
+            if name not in known and position not in known:
                 raise InputError(f"no value for argument {position}, %{value.name}",
                                  help="give it by name or by position")
-            env[cell] = known[value.name] if value.name in known else known[position]
+            env[cell] = known[name] if name in known else known[position]
         elif isinstance(value.type, PtrType):
             buffer = memory.buffer(code.func, position, block[0])
             env[cell] = Pointer(buffer, 0, storage(value.type.dtype))

@@ -106,8 +106,8 @@ class Outcome:
 
     `errors`: faults of ops and misuse of flags and pipes, in the order they happened; `races`: unordered conflicts, one
     a pair of ops, whatever the schedule made of them; `unseen`: reads of global memory that no fence makes valid;
-    `trace`: what ran, in order, if it was asked for; `stopped`: a fault or the step limit ended the run; `steps`: how
-    many steps ran.
+    `trace`: what ran, in order, if it was asked for; `stopped`: a fault or the step limit ended the run; `written`: the
+    arguments that the run has written to; `steps`: how many steps ran.
 
     Of an exhaustive search: `runs` that differ in the order of conflicting accesses, all of them unless `cut`; what any
     of them found; the outputs and the trace of the first one; `other`, one that ends in other outputs, if there is one.
@@ -120,6 +120,7 @@ class Outcome:
     unseen: list[Unseen] = field(default_factory=list)
     trace: list[Ran] = field(default_factory=list)
     stopped: bool = False
+    written: frozenset[str] = frozenset()
     steps: int = 0
     runs: int = 1
     cut: bool = False

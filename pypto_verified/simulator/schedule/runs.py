@@ -81,12 +81,13 @@ def _group(kernel: Module | Func, function: str) -> tuple[Group, dict[str, Func]
 
 def launched(
     group: Group, functions: Mapping[str, Func], target: Target, inputs: Given[Array], scalars: Given[Scalar],
-    launch: Launch,
+    launch: Launch, names: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Outcome:
-    """Run a group as `launch` says."""
+    """Run a group as `launch` says. `names`: what inputs and scalars call the arguments of each function, where that is
+    not what the text calls them."""
     if launch.schedule not in engine.SCHEDULES:
         raise InputError(f"no schedule {launch.schedule}; there are: {', '.join(engine.SCHEDULES)}")
-    prepared = Prepared(group, functions, target, launch)
+    prepared = Prepared(group, functions, target, launch, names or {})
     if launch.schedule == "exhaustive":
         return explore(lambda: prepared.world(inputs, scalars), finish, launch.max_runs)
     try:
@@ -101,7 +102,10 @@ def launched(
 class Prepared:
     """A group compiled for the cores of a launch, to be run more than once."""
 
-    def __init__(self, group: Group, functions: Mapping[str, Func], target: Target, launch: Launch) -> None:
+    def __init__(
+        self, group: Group, functions: Mapping[str, Func], target: Target, launch: Launch,
+        names: Mapping[str, Mapping[str, str]],
+    ) -> None:
         readings = launch.pipes or {}
 
         def pipe_of(op: Op, own: str) -> str:
@@ -112,6 +116,7 @@ class Prepared:
         self.group = group
         self.target = target
         self.launch = launch
+        self.names = names
         self.blocks = launch.blocks or 1
         self.lanes = launch.lanes or (target.lanes_per_cube if group.mixed else 1)
         self.codes = make_code(group, functions, target, self.blocks, self.lanes, pipe_of)
@@ -119,7 +124,7 @@ class Prepared:
     def world(self, inputs: Given[Array], scalars: Given[Scalar]) -> tuple[World, Memory]:
         """The cores before their first op, and their tensors. SimError, InputError for arguments that do not fit."""
         launch, target = self.launch, self.target
-        memory = Memory(self.group, inputs)
+        memory = Memory(self.group, inputs, self.names)
         chip = launch.chip if launch.chip is not None else target.cubes if launch.blocks is not None else 0
         world = World(
             target, len(self.codes), blocks=self.blocks, lanes=self.lanes, chip=chip, strict=launch.strict,
@@ -150,7 +155,7 @@ def finish(world: World, memory: Memory) -> Outcome:
         for core in world.cores:
             flags.left_set(core)
             fifo.left_over(core)
-    outcome.outputs = memory.outputs()
+    outcome.outputs, outcome.written = memory.outputs(), memory.written()
     return outcome
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from operator import attrgetter
 
 from pypto_verified.layouts import Space
 from pypto_verified.simulator.errors import SimError
@@ -15,6 +16,7 @@ from pypto_verified.simulator.schedule.queue import Item
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import Hazard, fences_between, ordered_on_pipe
 
+_WRITES = attrgetter("writes")
 Touched = tuple[object, Region, bool]
 """(memory, region, whether it was written) of the step that ran last."""
 
@@ -90,7 +92,7 @@ class World:
         core = item.core
         waw = ordered_on_pipe(self.target, item.pipe, Hazard.WAW, self.strict)
         stamp = Stamp(lane.index, count, item, atomic)
-        for access in self.log:
+        for access in sorted(self.log, key=_WRITES):
             memory: object = access.owner if access.space is Space.GM else (
                 owners.get(access.owner) or (core.index, access.space))
             region = self.history.region(memory, access)

@@ -1,0 +1,86 @@
+"""Simulating a kernel with all its cores under a schedule, from the command's side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pypto_verified.errors import InputError
+from pypto_verified.pto.writer import write
+from pypto_verified.simulate import Request, simulate
+from tests.cli.test_pairs import PAIR
+from tests.simulator.mixed import BARRIER, Mixed
+
+SCHEDULES = ("program", "eager", "late", "random", "exhaustive")
+
+ADD = """\
+import pypto.language as pl
+
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def twice(self, a: pl.Tensor[[16, 64], pl.FP32], out: pl.Out[pl.Tensor[[16, 64], pl.FP32]]):
+        x = pl.load(a, [0, 0], [16, 64])
+        return pl.store(pl.add(x, x), [0, 0], out)
+"""
+
+
+def written(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "k.py"
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_text_without_flags_runs_with_those_that_it_needs(schedule: str, tmp_path: Path) -> None:
+    found = simulate(Request(written(tmp_path, ADD), schedule=schedule), lambda line: None)
+    assert found.exit_code() == 0 and found.written == {"out"}
+    np.testing.assert_array_equal(found.outputs["out"], 2 * found.outputs["a"])
+    assert any(note.startswith("the text has no flags") for note in found.notes)
+
+
+def test_as_it_stands_it_races_and_two_schedules_differ(tmp_path: Path) -> None:
+    request = Request(written(tmp_path, ADD), schedule="exhaustive", explicit=True)
+    found = simulate(request, lambda line: None)
+    assert found.exit_code() == 1
+    assert found.findings[0].startswith("read after write: ") and "k.py:8:" in found.findings[0]
+    assert found.findings[-1] == "two schedules end in different outputs"
+    assert any("runs differ in the order of conflicting accesses" in note for note in found.notes)
+
+
+def test_both_functions_of_a_pipe_run_together(tmp_path: Path) -> None:
+    shown: list[str] = []
+    request = Request(written(tmp_path, PAIR), function="cube", target="a5", schedule="late", trace=True)
+    found = simulate(request, shown.append)
+    assert (found.errors, found.findings) == ([], ())
+    product = found.outputs["a"].astype(np.float32) @ found.outputs["b"].astype(np.float32)
+    assert np.abs(found.outputs["out"].astype(np.float32) - product / 2).max() < 1e-4
+    assert any(line.startswith("vector lane 0 ") for line in shown) and any(line.startswith("cube ") for line in shown)
+
+
+def test_a_partner_that_does_not_compile_is_told(tmp_path: Path) -> None:
+    path = written(tmp_path, PAIR.replace("y = pl.mul(v, 0.5)", "y = self.cube(v)"))
+    found = simulate(Request(path, function="cube", target="a5", schedule="late"), lambda line: None)
+    assert any(note.startswith("vector is left out: ") for note in found.notes)
+    assert any(note.startswith("the other core of the pipe is absent") for note in found.notes)
+
+
+def test_a_module_is_run_with_the_flags_that_it_has(tmp_path: Path) -> None:
+    text = write(Mixed("a2a3", 1, 1, tiles=2).module)
+    path = tmp_path / "mixed.pto"
+    path.write_text(text)
+    given = {"a": "ramp:64x32", "eye": "zeros:32x32"}
+    found = simulate(Request(str(path), inputs=given, schedule="eager"), lambda line: None)
+    assert (found.errors, found.findings) == ([], ())
+    assert (found.outputs["out"] == 1).all()
+    path.write_text(text.replace(BARRIER, ""))
+    unordered = simulate(Request(str(path), inputs=given, schedule="eager", explicit=True), lambda line: None)
+    assert unordered.findings
+
+
+def test_tables_go_with_the_order_of_the_program(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="--dump"):
+        simulate(Request(written(tmp_path, ADD), schedule="late", dumps=(8,)), lambda line: None)
