@@ -106,6 +106,22 @@ def test_the_weakest_condition_is_short_and_sufficient(goal: Cond, inner: str, e
     assert ladder.entails(hypotheses & found, goal)
 
 
+@pytest.mark.parametrize(("goal", "expected"), [
+    (maximum(N, 0) // 4 - maximum(-N, 0) // 4 >= 0, "N + 3 >= 0"),
+    (N * 3 <= 100, "N <= 33"),
+    ((N + 5) // 7 <= 4, "N <= 29"),
+    (N % 16 <= 3, "N % 16 <= 3"),
+])
+def test_a_condition_on_one_number_is_an_interval_if_it_is_one(goal: Cond, expected: str) -> None:
+    assert repr(weakest_condition(Ladder(), TRUE, goal, frozenset())) == expected
+
+
+def test_a_quotient_of_a_counter_is_replaced_by_that_of_its_last_value() -> None:
+    i = symbol("i", 0)
+    found = weakest_condition(Ladder(), i < N, i // 8 * 16 + 16 <= M, frozenset({"i"}))
+    assert repr(found) == "M >= 16*((N + 7) // 8)"
+
+
 def terms() -> st.SearchStrategy[Expr]:
     """Expressions over two bounded symbols, with every kind of atom."""
     leaf = st.sampled_from([symbol("x", -5, 6), symbol("y", 0, 9)]) | st.integers(-9, 9).map(const)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from pypto_verified.index import Cond, Expr, all_of, any_of, substitute, symbols_of
-from pypto_verified.index.cond import nonneg
-from pypto_verified.index.expr import Monomial, polynomial
-from verifiers.solver.cone import conjuncts
+from pypto_verified.index import Cond, Expr, all_of, any_of, holds, substitute, symbols_of
+from pypto_verified.index.cond import TRUE, nonneg
+from pypto_verified.index.expr import Monomial, from_atom, polynomial
+from verifiers.solver.cone import booleans_of, conjuncts
 from verifiers.solver.ladder import Ladder
+
+_PROBES = 40
+"""Numbers up to two to this power are looked at for the ends of an interval."""
 
 _MANY = 32
 """Conditions beyond which a user is shown all of them."""
@@ -20,7 +23,7 @@ def weakest_condition(ladder: Ladder, hypotheses: Cond, goal: Cond, inner: froze
     projected = _absorb(_split_extremes(_project(goal, hypotheses, inner)))
     if projected is goal or projected.kind == "false" or not ladder.entails(hypotheses & projected, goal):
         projected = goal
-    return all_of(without_implied(ladder, hypotheses, conjuncts(projected)))
+    return all_of(without_implied(ladder, hypotheses, conjuncts(_interval(ladder, hypotheses, projected))))
 
 
 def without_implied(ladder: Ladder, hypotheses: Cond, parts: Sequence[Cond]) -> list[Cond]:
@@ -33,6 +36,52 @@ def without_implied(ladder: Ladder, hypotheses: Cond, parts: Sequence[Cond]) -> 
         if rest and ladder.entails(all_of((hypotheses, *rest)), part):
             kept = rest
     return kept
+
+
+def _interval(ladder: Ladder, hypotheses: Cond, c: Cond) -> Cond:
+    """A condition on one number as `low <= x and x <= high`, where that is the same under the hypotheses."""
+    names = symbols_of(c)
+    if len(names) != 1 or any(True for _ in booleans_of(c)) or all(map(_is_bound, conjuncts(c))):
+        return c
+    ((name, atom),) = names.items()
+    low, high = _ends(lambda n: _holds(c, {name: n}))
+    x = from_atom(atom)
+    found = all_of(([] if low is None else [x >= low]) + ([] if high is None else [x <= high]))
+    same = found is not TRUE and ladder.entails(hypotheses & found, c) and ladder.entails(hypotheses & c, found)
+    return found if same else c
+
+
+def _is_bound(c: Cond) -> bool:
+    """`x <= 7` and the like."""
+    return c.kind == "nonneg" and c.expr is not None and all(
+        len(mono) == 1 and mono[0].kind == "sym" and abs(k) == 1 for mono, k in c.expr.terms)
+
+
+def _ends(holds_at: Callable[[int], bool]) -> tuple[int | None, int | None]:
+    """Where the stretch of numbers begins and ends at which something holds; None for an end beyond all probes."""
+    probes = sorted({sign * n for k in range(_PROBES) for n in (0, 1 << k, (1 << k) - 1) for sign in (-1, 1)})
+    inside = [n for n in probes if holds_at(n)]
+    if not inside:
+        return None, None
+    ends: list[int | None] = []
+    for last, step in ((inside[0], -1), (inside[-1], 1)):
+        at = probes.index(last) + step
+        if not 0 <= at < len(probes):
+            ends.append(None)
+            continue
+        outside = probes[at]
+        while abs(outside - last) > 1:
+            middle = (outside + last) // 2
+            last, outside = (middle, outside) if holds_at(middle) else (last, middle)
+        ends.append(last)
+    return ends[0], ends[1]
+
+
+def _holds(c: Cond, point: dict[str, int]) -> bool:
+    try:
+        return holds(c, point)
+    except ZeroDivisionError:
+        return False
 
 
 def _project(goal: Cond, hypotheses: Cond, inner: frozenset[str]) -> Cond:
@@ -96,9 +145,31 @@ def _coefficient(e: Expr, name: str) -> int:
     return linear
 
 
+def _slope(e: Expr, name: str) -> int:
+    """1 if `e` never falls while the symbol grows, -1 if it never rises, 0 if neither is plain."""
+    signs = set()
+    for mono, c in e.terms:
+        if name in symbols_of(polynomial({mono: 1}, 0)):
+            signs.add((1 if c > 0 else -1) * _atom_slope(mono, name))
+    return signs.pop() if len(signs) == 1 else 0
+
+
+def _atom_slope(mono: Monomial, name: str) -> int:
+    if len(mono) != 1:
+        return 0
+    atom = mono[0]
+    if atom.kind == "sym":
+        return 1
+    if atom.kind == "floordiv":
+        divisor = atom.args[1].value
+        return _slope(atom.args[0], name) if divisor is not None and divisor > 0 else 0
+    slopes = {_slope(x, name) for x in atom.args if name in symbols_of(x)}
+    return slopes.pop() if atom.kind in ("min", "max") and len(slopes) == 1 else 0
+
+
 def _extreme(e: Expr, name: str, hypotheses: Cond) -> Expr | None:
     """The value of `name` at which `e` is least, from the linear hypotheses about it."""
-    slope = _coefficient(e, name)
+    slope = _slope(e, name)
     if slope == 0:
         return None
     for part in conjuncts(hypotheses):
