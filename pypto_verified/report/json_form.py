@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NotRequired, TypedDict, cast, get_args, get_origin, get_type_hints, is_typeddict
+from typing import NotRequired, TypedDict, cast, get_args, get_origin, get_type_hints, is_typeddict
 
 from pypto_verified.errors import InputError
 from pypto_verified.report.model import SCHEMA_VERSION, FileResult, Finding, FunctionResult, Report
@@ -116,7 +116,7 @@ def from_json(text: str) -> ReportJson:
     return cast(ReportJson, found)
 
 
-def _require(value: object, shape: Any, where: str) -> None:
+def _require(value: object, shape: type[object], where: str) -> None:
     """InputError unless `value` is of the type `shape` (a TypedDict, list[..], dict[str, ..] or a plain type)."""
     if is_typeddict(shape):
         fields = get_type_hints(shape)
@@ -136,7 +136,7 @@ def _require(value: object, shape: Any, where: str) -> None:
             _require(item, arguments[1], f"{where}.{name}")
 
 
-def _needed(shape: Any) -> set[str]:
+def _needed(shape: type[object]) -> set[str]:
     """The fields that a TypedDict must have."""
     return {name for name, field in get_type_hints(shape, include_extras=True).items()
             if get_origin(field) is not NotRequired}

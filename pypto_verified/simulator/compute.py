@@ -56,9 +56,9 @@ def lanes(site: Site, dst: Tile, sources: Sequence[Tile], kernel: Kernel, *extra
     as a vector unit that works through its repeats does.
     """
     rows, cols = dst.rows, dst.cols
-    plan: Plan | None = site.plan
+    plan = site.plan
     if (
-        plan is not None and dst.main is plan.out and plan.out.shape == (rows, cols)
+        isinstance(plan, Plan) and dst.main is plan.out and plan.out.shape == (rows, cols)
         and [s.main for s in sources] == plan.sources and plan.ready()
     ):
         kernel(*plan.inputs, *extra, out=plan.array)

@@ -57,7 +57,7 @@ class Site:
         self.target = target
         self.machine = machine
         self.private: int | None = None
-        self.plan: Any = None
+        self.plan: object = None
         self.memo: dict[tuple[object, ...], Any] = {}
 
     @property

@@ -6,12 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
 import pytest
 
 from pypto_verified.errors import PtoError
 from pypto_verified.interpreter.meaning import MEANINGS as IR_MEANINGS
+from pypto_verified.interpreter.meaning import Meaning as IrMeaning
 from pypto_verified.interpreter.meaning import Site as IrSite
 from pypto_verified.interpreter.meaning import Value
 from pypto_verified.ir.walk import calls
@@ -75,11 +75,11 @@ def _unchanged(site: IrSite) -> Value:
     return site.args[0] if site.args else None
 
 
-def _nothing(*_: Any) -> None:
+def _nothing(*_: object) -> None:
     """The same for the simulator."""
 
 
-def _ir_swap(op: str) -> Any:
+def _ir_swap(op: str) -> IrMeaning:
     kinds = tuple(p.kind for p in lookup(op).params)
     family = sorted(n for n in IR_MEANINGS if n.startswith("tile.") and tuple(
         p.kind for p in lookup(n).params) == kinds)
