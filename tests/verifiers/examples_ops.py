@@ -183,6 +183,16 @@ def _strided(far: str, near: str) -> str:
         window("w", "a", "%c0, %c0", "%c32, %c64"), load("w", "t", VEC), out("t", VEC))
 
 
+def _far(stride: int) -> str:
+    """A 32 x 64 window of a tensor whose rows start `stride` elements apart, loaded into fractals."""
+    boxed = tile(32, 64, "f32", "mat", "col_major", "row_major")
+    return kernel(
+        "\n".join((
+            f"%far = arith.constant {stride} : index",
+            view("a", "p", "c32", "far"), window("w", "a", "%c0, %c0", "%c32, %c64"), alloc("t", boxed),
+            load("w", "t", boxed))), kind="cube")
+
+
 def _largest(slayout: str) -> str:
     """The larger of two tiles of one layout, element by element."""
     one = tile(slayout=slayout)
@@ -259,6 +269,18 @@ def _compared(mode: str) -> str:
         out("d", mask, "c32", "c8", "m", "i8"))), "%m: !pto.ptr<i8>")
 
 
+def _cast_of(name: str) -> str:
+    """A cast of bytes: of the mask, or of what another tile holds."""
+    numbers, mask, wide = tile(32, 64, "i32"), tile(32, 32, "i8"), tile(32, 32, "f16")
+    return kernel("\n".join((
+        "%three = arith.constant 3 : i32", alloc("s", numbers), fill("s", numbers),
+        alloc("mask", mask, 8192, cols="c8"), alloc("bytes", mask, 16384, cols="c8"), fill("bytes", mask),
+        f"pto.tcmps ins(%s, %three {{cmpMode = #pto<cmp eq>}} : {numbers}, i32) outs(%mask : {mask})",
+        alloc("d", wide, 32768, cols="c8"),
+        f"pto.tcvt ins(%{name} {{rmode = #pto<round_mode RINT>}} : {mask}) outs(%d : {wide})",
+        out("d", wide, "c32", "c8", "m", "f16"))), "%m: !pto.ptr<f16>")
+
+
 PAIRS: dict[str, Pair] = {
     "VALID-BLOCKS": Pair(_blocks("c32"), _blocks("c16")),
     "VALID-COVER": Pair(_copy("c32"), _copy("c16")),
@@ -276,6 +298,7 @@ PAIRS: dict[str, Pair] = {
     "DTYPE-CAST": Pair(_cast("f16"), _cast("ui16")),
     "DTYPE-ROUND": Pair(_cast("f16"), _cast("f16", ""), strict=True),
     "BOUND-WIDTH": Pair(_computed("minsi"), _computed("maxsi"), strict=True),
+    "DTYPE-MASK": Pair(_cast_of("bytes"), _cast_of("mask")),
     "DTYPE-COMPARE": Pair(_compared("ne"), _compared("lt")),
     "LAYOUT-LOAD": Pair(_loaded("row_major"), _loaded("col_major")),
     "LAYOUT-OUTER": Pair(_heads("%c1, %c32, %c64", "%c1, %c32, %c64"), _heads("%c32, %c1, %c64", "%c32, %c1, %c64")),
@@ -291,5 +314,6 @@ PAIRS: dict[str, Pair] = {
     "WRITE-REST": Pair(_walked("n"), _walked("down")),
     "LAYOUT-BURST": Pair(_strided("c64", "c1"), _strided("c64", "c2")),
     "LAYOUT-GAP": Pair(_strided("c64", "c1"), _strided("c63", "c1")),
+    "LAYOUT-FIELD": Pair(_far(65535), _far(65536)),
     "LAYOUT-COPY": Pair(_relaid("row_major"), _relaid("col_major")),
 }
