@@ -14,7 +14,8 @@ from pypto_verified.targets.pipes import Hazard
 
 _HAZARDS = {"RACE-RAW": Hazard.RAW, "RACE-WAR": Hazard.WAR, "RACE-WAW": Hazard.WAW}
 _FLAGS = ("EVENT-SET", "EVENT-WAIT", "EVENT-EXIT")
-ORDER_RULES = (*_HAZARDS, *_FLAGS)
+_VISIBLE = "RACE-VISIBLE"
+ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE)
 """Rules whose failure shows in the order of a run."""
 
 
@@ -25,7 +26,10 @@ def confirm_order(
     """Replay a refutation of one of `ORDER_RULES` at `.pto` line `line` and say in one line what was seen. `first`:
     line of the earlier op of a race, the user's or the text's, 0 if unknown."""
     outcome = replay(module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps)
-    found = _flag(outcome, rule, line) if rule in _FLAGS else _race(outcome, _HAZARDS[rule], line, first)
+    if rule == _VISIBLE:
+        found = next((str(u) for u in outcome.unseen if u.read.line == line), "")
+    else:
+        found = _flag(outcome, rule, line) if rule in _FLAGS else _race(outcome, _HAZARDS[rule], line, first)
     if found:
         return f"confirmed: {found}"
     if outcome.stopped:

@@ -16,6 +16,7 @@ from pypto_verified.simulator.errors import Place, UnmodelledError
 from pypto_verified.simulator.program import Registers
 from pypto_verified.simulator.run import LAUNCH_ARGUMENTS, Given
 from pypto_verified.simulator.schedule.code import Code
+from pypto_verified.simulator.schedule.fifo import TO_CUBE, TO_VECTOR, buffer_names
 from pypto_verified.simulator.schedule.issuers import ISSUERS
 from pypto_verified.simulator.tile import Buffer, Pointer
 from pypto_verified.simulator.values import Array, Scalar, storage
@@ -137,6 +138,19 @@ def rings(func: Func) -> set[str]:
     return only
 
 
+def ring_ties(func: Func) -> dict[str, object]:
+    """What ties a ring to the other function's: the first pipe that it is given to, by what ties its ends."""
+    found: dict[str, object] = {}
+    for op in walk_ops(func):
+        ring = op.opt("gm_slot_buffer")
+        if ring is not None:
+            mask = op.attrs.get("dir_mask")
+            directions = [d for d in (TO_VECTOR, TO_CUBE) if isinstance(mask, int) and mask & d]
+            ties = buffer_names(func, op)
+            found.setdefault(ring.name, tuple(ties[d] for d in directions))
+    return found
+
+
 class Memory:
     """The tensors of a launch, by the names that the caller gives arguments (see `launched`): shared by all its cores;
     a ring that the caller gives no contents for is a cluster's own."""
@@ -144,17 +158,18 @@ class Memory:
     def __init__(self, group: Group, inputs: Given[Array], names: Mapping[str, Mapping[str, str]]) -> None:
         self._names = names
         self._given: dict[object, Array] = dict(inputs.items())
-        self._own: dict[tuple[str, int], Buffer] = {}
+        self._own: dict[tuple[object, int], Buffer] = {}
         self._shared: dict[str, Buffer] = {}
         self.arrays: dict[str, Array] = {}
         self._rings = {f.name: rings(f) for f in group.functions}
+        self._ties = {f.name: ring_ties(f) for f in group.functions}
 
     def buffer(self, func: Func, position: int, block: int) -> Buffer:
         """The tensor behind an argument. InputError when nothing is given for it."""
         argument = func.args[position].name
         name = self.name(func, argument)
         if argument in self._rings[func.name] and name not in self._given:
-            key = (name, block)
+            key = (self._ties[func.name].get(argument, name), block)
             if key not in self._own:
                 self._own[key] = Buffer(f"{name} of block {block}", np.zeros(RING_BYTES, np.uint8))
             return self._own[key]
