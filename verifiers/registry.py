@@ -11,6 +11,7 @@ from verifiers import (
     bound_scalar,
     box,
     dtype,
+    dtype_mask,
     dtype_ops,
     event,
     event_names,
@@ -40,8 +41,8 @@ RULES: tuple[AnyRule, ...] = (
     *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *width.RULES, *plan.RULES, *accumulate.RULES,
     *valid.RULES, *layout.RULES, *dtype.RULES,
     *event.RULES, *event_names.RULES, *kind.RULES, *pitch.RULES, *split.RULES,
-    *extents.RULES, *layout_ops.RULES, *stride.RULES, *dtype_ops.RULES, *init.RULES, *write.RULES, *write_twice.RULES,
-    *write_lanes.RULES,
+    *extents.RULES, *layout_ops.RULES, *stride.RULES, *dtype_ops.RULES, *dtype_mask.RULES, *init.RULES,
+    *write.RULES, *write_twice.RULES, *write_lanes.RULES,
     *race.RULES,
 )
 
