@@ -145,15 +145,15 @@ class Visibility:
     source: str
 
 
-_CACHE = "pto.cmo.cacheinvalid"
-_FENCE = "pto.fence.barrier_all"
+CACHE = "pto.cmo.cacheinvalid"
+FENCE = "pto.fence.barrier_all"
 
 VISIBILITY: tuple[Visibility, ...] = (
-    Visibility("bulk", "bulk", (_FENCE,), True, "PTOAS#730: a pipe flag is no memory fence"),
-    Visibility("scalar", "bulk", (_CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci after scalar stores"),
-    Visibility("bulk", "scalar", (_CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci before scalar loads"),
-    Visibility("bulk", "core", (_FENCE,), False, "PTOAS#711, PTOAS#872: a notification overtakes the data"),
-    Visibility("scalar", "core", (_CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci, dsb"),
+    Visibility("bulk", "bulk", (FENCE,), True, "PTOAS#730: a pipe flag is no memory fence"),
+    Visibility("scalar", "bulk", (CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci after scalar stores"),
+    Visibility("bulk", "scalar", (CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci before scalar loads"),
+    Visibility("bulk", "core", (FENCE,), False, "PTOAS#711, PTOAS#872: a notification overtakes the data"),
+    Visibility("scalar", "core", (CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci, dsb"),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.verifiers.examples import Pair
 from tests.verifiers.examples_event import computed, flag, loop
-from tests.verifiers.kernels import alloc, kernel, load, store, tile, unary, view, window
+from tests.verifiers.kernels import alloc, fill, kernel, load, store, tile, unary, view, window
 
 VEC = tile()
 
@@ -62,6 +62,23 @@ def slots(waited: str) -> str:
         args="%M: index")
 
 
+def scalar_store(between: str) -> str:
+    """A scalar store to the window that a load reads next."""
+    return pipes("pto.store_scalar %one, %p[%c0] : !pto.ptr<f32>, f32", between, both("S MTE2"), read("a"))
+
+
+def notified(scope: str) -> str:
+    """A store, a fence, a signal to another device."""
+    signal = "!pto.partition_tensor_view<1xi32>"
+    return pipes(
+        "%word = arith.constant 1 : i32", fill("a", VEC), both("V MTE3"), write("a"),
+        f"pto.fence.barrier_all #pto.fence_scope<{scope}>",
+        "%sv = pto.make_tensor_view %s, shape = [%c1], strides = [%c1] : !pto.tensor_view<1xi32>",
+        f"%sw = pto.partition_view %sv, offsets = [%c0], sizes = [%c1] : !pto.tensor_view<1xi32> -> {signal}",
+        f"pto.comm.tnotify(%sw, %word : {signal}, i32) {{notifyOp = #pto<notify_op atomic_add>}}",
+        args="%s: !pto.ptr<i32>")
+
+
 PAIRS: dict[str, Pair] = {
     "RACE-RAW": Pair(chain("MTE2 V", "V MTE3"), chain("MTE2 V", "V MTE2")),
     "RACE-WAR": Pair(
@@ -69,4 +86,8 @@ PAIRS: dict[str, Pair] = {
         pipes(read("a"), both("MTE2 V"), exp("a", "b"), both("V MTE3"), read("a"))),
     "RACE-WAW": Pair(
         pipes(read("a"), both("MTE2 V"), exp("c", "a")), pipes(read("a"), both("MTE2 MTE3"), exp("c", "a"))),
+    "RACE-VISIBLE": Pair(
+        scalar_store("pto.cmo.cacheinvalid all #pto.address_space<gm>"),
+        scalar_store("pto.fence.barrier_all #pto.fence_scope<gm>")),
+    "RACE-NOTIFY": Pair(notified("gm"), notified("local_memory")),
 }

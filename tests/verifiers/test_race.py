@@ -179,6 +179,18 @@ def test_a_move_from_vec_to_mat_is_proved_only_if_ordered_on_each_pipe_it_may_ru
     assert "MTE3" in _one(only, "RACE-RAW", UNKNOWN)
 
 
+def test_a_flag_is_a_fence_within_a_core_unless_strict() -> None:
+    """PTOAS#730: a loop stores X, flags MTE3 -> MTE2 and loads X."""
+    text = kernel("\n".join((
+        view("pv", "p", "c32"), alloc("a", VEC), window("w", "pv", "%c0, %c0", "%c32, %c64", "32x64"), both("S V"),
+        loop("M", store("a", "w", VEC, "32x64"), both("MTE3 MTE2"), load("w", "a", VEC, "32x64"), both("MTE2 MTE3")))),
+        "%M: index")
+    relaxed, strict = _judge(text), _judge(text, strict=True)
+    assert {o.verdict for o in relaxed.obligations} == {PROVED}
+    assert any("FLAG-IS-FENCE" in o.assumptions for o in relaxed.obligations)
+    assert {o.verdict for o in strict.obligations if o.rule == "RACE-VISIBLE"} == {REFUTED}
+
+
 # Who orders
 
 def test_without_a_flag_the_assembler_orders_unless_explicit() -> None:

@@ -140,15 +140,20 @@ class Step:
         return self.row is not None and self.row.modelled
 
     def reads(self) -> tuple[TileUse, ...]:
-        """Tiles whose bytes the op reads, over all phases, in operand order."""
-        return self._touched("reads")
+        """Tiles whose bytes the op reads, over all phases, in operand order; not those that an earlier phase of it has
+        written."""
+        groups: list[str] = []
+        written: set[str] = set()
+        for phase in self.phases:
+            groups += [g for g in phase.reads if g not in written]
+            written.update(phase.writes)
+        return self._tiles_of(groups)
 
     def writes(self) -> tuple[TileUse, ...]:
-        touched = self._touched("writes")
+        touched = self._tiles_of([g for p in self.phases for g in p.writes])
         return (*touched, self.made) if self.made is not None else touched
 
-    def _touched(self, which: str) -> tuple[TileUse, ...]:
-        groups = [g for p in self.phases for g in (p.reads if which == "reads" else p.writes)]
+    def _tiles_of(self, groups: list[str]) -> tuple[TileUse, ...]:
         return tuple(t for g in dict.fromkeys(groups) for t in self.tiles(g))
 
 

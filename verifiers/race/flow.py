@@ -7,7 +7,7 @@ condition speaks of the same names. What is found ordered is ordered in every ru
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -245,7 +245,7 @@ class Flow(Walker):
         for known, order in paths.items():
             _put(made, strongest(
                 substitute_cond(c, {name: cycle.round - 1}) for c in self._lasting(known, cycle)),
-                _mapped(order, lambda bits: self.items.shift(bits, cycle)))
+                order.mapped(lambda bits: self.items.shift(bits, cycle)))
         return made
 
     def _ended(self, paths: Paths, cycle: Cycle) -> Paths:
@@ -253,7 +253,7 @@ class Flow(Walker):
         made: Paths = {}
         for known, order in paths.items():
             _put(made, frozenset(c for c in self._lasting(known, cycle) if name not in symbols_of(c)),
-                 _mapped(order, lambda bits: self.items.end(bits, cycle)))
+                 order.mapped(lambda bits: self.items.end(bits, cycle)))
         return made
 
     def _forget(self, paths: Paths, cycle: Cycle) -> Paths:
@@ -298,10 +298,6 @@ class Flow(Walker):
 
 def _value(cycle: Cycle, n: IntLike, at: Setting) -> Expr:
     return substitute(cycle.base, at.values) + n
-
-
-def _mapped(order: Order, move: Callable[[int], int]) -> Order:
-    return Order(move(order.live), [move(b) for b in order.pending], {k: move(b) for k, b in order.flags.items()})
 
 
 def _put(paths: Paths, known: Literals, order: Order) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
 from pypto_verified.index import Expr, symbol, symbols_of
-from verifiers.race.accesses import Access
+from verifiers.race.accesses import Access, is_global
 from verifiers.race.cycles import Cycle
 from verifiers.race.order import PIPES
 from verifiers.race.places import Place, covers
@@ -29,7 +29,8 @@ class Item:
 
 @dataclass(slots=True)
 class Items:
-    """The registry. `meet`: whether two items may have a byte in common, asked once for each pair."""
+    """The registry. `meet`: whether two items may have a byte in common, asked once for each pair; `stores`: those that
+    write global memory."""
 
     meet: Callable[[Place, Place], bool]
     all: list[Item] = field(default_factory=list)
@@ -41,6 +42,7 @@ class Items:
     _shifted: dict[tuple[int, Cycle], int] = field(default_factory=dict)
     _ended: dict[tuple[int, Cycle], int] = field(default_factory=dict)
     of_cycle: dict[Cycle, int] = field(default_factory=dict)
+    stores: int = 0
 
     def item(self, access: Access, pipe: str, place: Place, ages: tuple[tuple[Cycle, int], ...]) -> Item:
         """The item for an access at a place."""
@@ -50,6 +52,8 @@ class Items:
             found = self._known[key] = Item(len(self.all), access, pipe, place, ages)
             self.all.append(found)
             self.on_pipe[pipe] |= 1 << found.bit
+            if access.writes and is_global(access):
+                self.stores |= 1 << found.bit
             for cycle, _ in ages:
                 self.of_cycle[cycle] = self.of_cycle.get(cycle, 0) | 1 << found.bit
         return found

@@ -7,6 +7,8 @@ union of both, so that whatever is not pending is complete on every path.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pypto_verified.targets.pipes import SCALAR
 
 PIPES = ("S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX")
@@ -14,22 +16,37 @@ _INDEX = {p: i for i, p in enumerate(PIPES)}
 
 
 class Order:
-    """The state between two ops. `live`: accesses whose bytes have not been overwritten since."""
+    """The state between two ops. `live`: accesses whose bytes have not been overwritten since; `unfenced`, `uncleaned`:
+    writes to global memory that no fence, and that no cleaning of the data cache, has followed."""
 
-    __slots__ = ("flags", "live", "pending")
+    __slots__ = ("flags", "live", "pending", "uncleaned", "unfenced")
 
-    def __init__(self, live: int = 0, pending: list[int] | None = None, flags: dict[object, int] | None = None) -> None:
+    def __init__(
+        self, live: int = 0, pending: list[int] | None = None, flags: dict[object, int] | None = None,
+        unfenced: int = 0, uncleaned: int = 0,
+    ) -> None:
         self.live = live
         self.pending = pending if pending is not None else [0] * len(PIPES)
         self.flags = flags if flags is not None else {}
+        self.unfenced = unfenced
+        self.uncleaned = uncleaned
 
     def copy(self) -> Order:
-        return Order(self.live, self.pending.copy(), self.flags.copy())
+        return Order(self.live, self.pending.copy(), self.flags.copy(), self.unfenced, self.uncleaned)
+
+    def mapped(self, move: Callable[[int], int]) -> Order:
+        """The state with every set of accesses replaced."""
+        flags = {key: move(bits) for key, bits in self.flags.items()}
+        return Order(
+            move(self.live), [move(bits) for bits in self.pending], flags, move(self.unfenced), move(self.uncleaned))
 
     def join(self, other: Order) -> bool:
         """Add the other path's; whether that changed anything."""
-        changed = other.live | self.live != self.live
+        before = (self.live, self.unfenced, self.uncleaned)
         self.live |= other.live
+        self.unfenced |= other.unfenced
+        self.uncleaned |= other.uncleaned
+        changed = before != (self.live, self.unfenced, self.uncleaned)
         for i, bits in enumerate(other.pending):
             if bits | self.pending[i] != self.pending[i]:
                 self.pending[i] |= bits
@@ -42,15 +59,18 @@ class Order:
         return changed
 
     def same(self, other: Order) -> bool:
-        return self.live == other.live and self.pending == other.pending and self.flags == other.flags
+        return (self.live, self.pending, self.flags, self.unfenced, self.uncleaned) == (
+            other.live, other.pending, other.flags, other.unfenced, other.uncleaned)
 
     def waits_for(self, pipe: str) -> int:
         """What an op started on `pipe` now can't rely on."""
         return self.pending[_INDEX[pipe]]
 
-    def issue(self, bits: int) -> None:
-        """Accesses begin: nobody knows them complete."""
+    def issue(self, bits: int, stores: int) -> None:
+        """Accesses begin: nobody knows them complete. `stores`: those that write global memory."""
         self.live |= bits
+        self.unfenced |= stores
+        self.uncleaned |= stores
         for i in range(len(PIPES)):
             self.pending[i] |= bits
         for key in self.flags:
@@ -60,6 +80,8 @@ class Order:
         """The bytes of these accesses have been overwritten: whoever comes next is compared with the write."""
         left = ~bits
         self.live &= left
+        self.unfenced &= left
+        self.uncleaned &= left
         for i in range(len(PIPES)):
             self.pending[i] &= left
         for key in self.flags:
@@ -90,6 +112,17 @@ class Order:
     def drain(self) -> None:
         """A barrier of all pipes."""
         self.pending = [0] * len(PIPES)
+
+    def fence(self, on_memory: int) -> None:
+        """A fence waits for `on_memory`, the accesses of the pipes that move to and from global memory, and makes what
+        they wrote visible."""
+        self.pending = [bits & ~on_memory for bits in self.pending]
+        self.unfenced &= ~on_memory
+
+    def clean(self, on_scalar: int) -> None:
+        """The data cache is written back and forgotten: the scalar unit's own stores are visible to others, and what
+        it knows to be complete is visible to it."""
+        self.uncleaned &= self.pending[_INDEX[SCALAR]] & ~on_scalar
 
     def _learn(self, pipe: str, carried: int, scalar_issues: bool) -> None:
         if pipe == SCALAR and scalar_issues:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from itertools import product
+from typing import TypeAlias
 
 from pypto_verified.index import Cond, Expr, const
 from pypto_verified.index.cond import FALSE
@@ -35,21 +36,25 @@ class Witness:
     asked: frozenset[str]
 
 
+Want: TypeAlias = tuple[str, PairKey]
+"""'order' or 'seen', and a pair."""
+
+
 class _Enough(Exception):
     """The run is over: all that was wanted is found, or the budget is spent."""
 
 
 class Run(Walker):
-    """One run under `given`. `found`: a witness for each pair that nothing orders."""
+    """One run under `given`. `found`: a witness for each pair of `wanted` that it breaks."""
 
-    def __init__(self, core: Core, given: dict[str, int], truth: bool, wanted: set[PairKey], budget: int) -> None:
+    def __init__(self, core: Core, given: dict[str, int], truth: bool, wanted: set[Want], budget: int) -> None:
         super().__init__(core)
         self.values = Values(self.program, given, truth)
         self.given = given
         self.moving = deciding(self.program)
         self.wanted = wanted
         self.budget = budget
-        self.found: dict[PairKey, Witness] = {}
+        self.found: dict[Want, Witness] = {}
         self._order = Order()
         self._names = {s.expr.uid: name for name, s in self.program.symbols.shown.items()}
         self._when: dict[int, dict[str, int]] = {}
@@ -141,19 +146,26 @@ class Run(Walker):
         return e if e.value is not None else const(self.values.of(e))
 
     def found_open(self, pair: Pair, earlier: Item, later: Item) -> None:
-        if (earlier.pipe, later.pipe) != (pair.first.pipe, pair.second.pipe) and pair.key in self.found:
-            return
-        if pair.key in self.wanted and (pair.key not in self.found or pair.fails):
-            place = earlier.place if isinstance(earlier.place, Box) else later.place
-            shared = names_of(apart(pair.first.place, pair.second.place))
-            shown = {n: v for n, v in self.given.items() if n in self.moving or n in shared}
-            self.found[pair.key] = Witness(
-                shown, self._when.get(earlier.bit, {}), self._counters(later.access.step), str(place),
-                frozenset(self.values.asked | shared & self.values.watched))
-            if pair.fails:
-                self.wanted.discard(pair.key)
-                if not self.wanted:
-                    raise _Enough
+        if pair.fails:
+            self._note(("order", pair.key), pair, earlier, later)
+
+    def found_unseen(self, pair: Pair, earlier: Item, later: Item) -> None:
+        self._note(("seen", pair.key), pair, earlier, later)
+
+    def _note(self, want: Want, pair: Pair, earlier: Item, later: Item) -> None:
+        if want in self.wanted:
+            self.found[want] = self._witness(pair, earlier, later)
+            self.wanted.discard(want)
+            if not self.wanted:
+                raise _Enough
+
+    def _witness(self, pair: Pair, earlier: Item, later: Item) -> Witness:
+        place = earlier.place if isinstance(earlier.place, Box) else later.place
+        shared = names_of(apart(pair.first.place, pair.second.place))
+        shown = {n: v for n, v in self.given.items() if n in self.moving or n in shared}
+        return Witness(
+            shown, self._when.get(earlier.bit, {}), self._counters(later.access.step), str(place),
+            frozenset(self.values.asked | shared & self.values.watched))
 
     def _counters(self, step: Step) -> dict[str, int]:
         """The loop variables around a step."""
@@ -167,10 +179,11 @@ class Run(Walker):
             raise _Enough
 
 
-def search(core: Core, wanted: Iterable[PairKey], background: Cond) -> dict[PairKey, Witness]:
-    """For each pair, a run in which nothing orders it, if one is found among small numbers."""
+def search(core: Core, wanted: Iterable[Want], background: Cond) -> dict[Want, Witness]:
+    """For each pair that is asked for, a run in which nothing orders it, or makes it visible, if one is found among
+    small numbers."""
     left = set(wanted)
-    found: dict[PairKey, Witness] = {}
+    found: dict[Want, Witness] = {}
     budget, opaque = MOST_STEPS, False
     for given, truth in product(choices(core.program, background), (False, True)):
         if not left or budget <= 0:

@@ -15,7 +15,8 @@ from verifiers.flags import action_of
 
 
 class Kind(Enum):
-    """SET and WAIT of a flag, BARRIER of a pipe, DRAIN of all pipes, ACQUIRE and RELEASE of a buffer id."""
+    """SET and WAIT of a flag, BARRIER of a pipe, DRAIN of all pipes, ACQUIRE and RELEASE of a buffer id, FENCE of
+    global memory, CLEAN of the data cache, and NOTIFY, by which another device learns that data is there."""
 
     SET = "set"
     WAIT = "wait"
@@ -23,6 +24,9 @@ class Kind(Enum):
     DRAIN = "drain"
     ACQUIRE = "acquire"
     RELEASE = "release"
+    FENCE = "fence"
+    CLEAN = "clean"
+    NOTIFY = "notify"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,8 +58,12 @@ def sync_of(step: Step, target: Target) -> Sync | None:
         if flag.sets:
             return Sync(step, Kind.SET, source, destination, flag.id)
         return Sync(step, Kind.WAIT, destination, source, flag.id)
-    if op.name == "pto.syncall":
-        return Sync(step, Kind.DRAIN)
+    if op.name in _WHOLE:
+        return Sync(step, _WHOLE[op.name])
+    if op.name == "pto.fence.barrier_all":
+        scope = op.attrs.get("scope")
+        local = isinstance(scope, EnumAttr) and scope.member == "local_memory"
+        return None if local else Sync(step, Kind.FENCE)
     if op.name in ("pto.barrier", "pto.barrier_sync"):
         named = op.attrs.get("pipe", op.attrs.get("op_type"))
         pipe = pipe_of(named.member) if isinstance(named, EnumAttr) else ""
@@ -68,6 +76,11 @@ def sync_of(step: Step, target: Target) -> Sync | None:
         kind = Kind.ACQUIRE if op.name.startswith("pto.get_buf") else Kind.RELEASE
         return Sync(step, kind, pipe, "", _buffer_id(step))
     return None
+
+
+_WHOLE = {
+    "pto.syncall": Kind.DRAIN, "pto.cmo.cacheinvalid": Kind.CLEAN, "pto.comm.tnotify": Kind.NOTIFY,
+}
 
 
 def _buffer_id(step: Step) -> Expr | None:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from pypto_verified.targets import Target
-from pypto_verified.targets.pipes import Hazard, ordered_on_pipe
-from verifiers.access import AccessProgram
-from verifiers.race.accesses import Access, accesses_of
+from pypto_verified.targets.pipes import CACHE, SCALAR, Hazard, fences_between, ordered_on_pipe
+from verifiers.access import AccessProgram, Step
+from verifiers.race.accesses import Access, accesses_of, is_global
 from verifiers.race.items import Item, Items
 from verifiers.race.order import Order
 from verifiers.race.places import Place
@@ -22,12 +22,15 @@ PairKey: TypeAlias = tuple[int, int, Hazard]
 
 @dataclass(slots=True, eq=False)
 class Pair:
-    """Two accesses that may share a byte. `open`: the pipes of both, where nothing orders them on some path."""
+    """Two accesses that may share a byte. `open`: the pipes of both, where nothing orders them on some path. `fences`:
+    ops of which one must stand between them, `unseen`: whether none does on some path."""
 
     first: Access
     second: Access
     hazard: Hazard
+    fences: tuple[str, ...] = ()
     open: set[tuple[str, str]] = field(default_factory=set)
+    unseen: bool = False
 
     @property
     def key(self) -> PairKey:
@@ -51,6 +54,16 @@ class Core:
     skip: frozenset[int] = frozenset()
 
 
+@dataclass(slots=True, eq=False)
+class Notice:
+    """A write to global memory and a notification that says it is there. `early`: no fence stands between on some
+    path."""
+
+    write: Access
+    step: Step
+    early: bool = False
+
+
 class Walker:
     """Pairs of conflicting accesses, and the state before and after each step."""
 
@@ -58,6 +71,7 @@ class Walker:
         self.core = core
         self.program = core.program
         self.pairs: dict[PairKey, Pair] = {}
+        self.notices: dict[tuple[int, int], Notice] = {}
         self.blind = ""
         steps = [s for s in core.program.steps if s.op not in core.foreign]
         accesses = accesses_of(core.program, core.target.name)
@@ -82,6 +96,12 @@ class Walker:
             order.drain()
         elif kind is Kind.BARRIER:
             order.barrier(sync.pipe, on_pipe[sync.pipe], self.scalar_issues)
+        elif kind is Kind.FENCE:
+            order.fence(on_pipe["MTE2"] | on_pipe["MTE3"] | on_pipe["FIX"])
+        elif kind is Kind.CLEAN:
+            order.clean(on_pipe[SCALAR])
+        elif kind is Kind.NOTIFY:
+            self._notify(sync.step, order)
         elif id is None:
             self.blind = self.blind or f"the id at line {sync.step.op.line} is not expressed"
         elif kind is Kind.SET:
@@ -104,22 +124,37 @@ class Walker:
             for item in phase:
                 found = self.items.conflicts(item, order.live)
                 if found:
-                    self._compare(found, order.waits_for(item.pipe), item)
+                    self._compare(found, order, item)
                     gone |= self.items.overwritten(item, found)
             if gone:
                 order.overwrite(gone)
             for item in phase:
                 bits |= 1 << item.bit
-            order.issue(bits)
+            order.issue(bits, bits & self.items.stores)
 
-    def _compare(self, found: int, pending: int, later: Item) -> None:
+    def _notify(self, step: Step, order: Order) -> None:
+        for item in self.items.of(order.live & self.items.stores):
+            key = (item.access.step.index, step.index)
+            notice = self.notices.get(key)
+            if notice is None:
+                notice = self.notices[key] = Notice(item.access, step)
+            if not item.access.scalar and order.unfenced >> item.bit & 1:
+                notice.early = True
+
+    def _compare(self, found: int, order: Order, later: Item) -> None:
+        pending = order.waits_for(later.pipe)
         for earlier in self.items.of(found):
             first, second = earlier.access, later.access
             hazard = _hazard(first, second)
             key = (first.step.index, second.step.index, hazard)
             pair = self.pairs.get(key)
             if pair is None:
-                pair = self.pairs[key] = Pair(first, second, hazard)
+                pair = self.pairs[key] = Pair(first, second, hazard, self._fences(first, second, hazard))
+            if pair.fences:
+                hidden = order.uncleaned if CACHE in pair.fences else order.unfenced
+                if hidden >> earlier.bit & 1:
+                    pair.unseen = True
+                    self.found_unseen(pair, earlier, later)
             if not pending >> earlier.bit & 1:
                 continue
             if first.step is second.step and earlier.pipe != later.pipe and len(first.readings) > 1:
@@ -129,6 +164,15 @@ class Walker:
                 continue
             pair.open.add((earlier.pipe, later.pipe))
             self.found_open(pair, earlier, later)
+
+    def _fences(self, first: Access, second: Access, hazard: Hazard) -> tuple[str, ...]:
+        if hazard is not Hazard.RAW or not is_global(first):
+            return ()
+        writer, reader = ("scalar" if a.scalar else "bulk" for a in (first, second))
+        return fences_between(writer, reader, self.core.strict)
+
+    def found_unseen(self, pair: Pair, earlier: Item, later: Item) -> None:
+        """Called where a read of global memory is not made to see the write."""
 
     def found_open(self, pair: Pair, earlier: Item, later: Item) -> None:
         """Called where nothing orders a pair."""

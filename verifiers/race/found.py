@@ -1,0 +1,92 @@
+"""What the two walks found on each core of a function, and the sites that rules make of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pypto_verified.index import TRUE, Cond
+from pypto_verified.index.cond import FALSE
+from pypto_verified.targets import Target
+from verifiers.access import AccessProgram
+from verifiers.flags import cores_of
+from verifiers.race.flow import Flow
+from verifiers.race.runs import Want, search
+from verifiers.race.runs import Witness as Run
+from verifiers.race.walker import Core, Pair
+from verifiers.sites import Context, Site, op_text
+from verifiers.solver import Ladder
+
+
+@dataclass(frozen=True, slots=True)
+class PairSite(Site):
+    """Two accesses that may share a byte. `run`: one in which nothing orders them; `why`: what kept them from being
+    decided."""
+
+    pair: Pair
+    run: Run | None
+    why: str
+
+    @property
+    def ordered(self) -> Cond:
+        return FALSE if self.pair.fails else TRUE
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What was found on one core. `runs`: those that break a pair."""
+
+    flow: Flow
+    runs: dict[Want, Run]
+
+
+@lru_cache(maxsize=1)
+def _judged(
+    program: AccessProgram, target: Target, strict: bool, ladder: Ladder, assumed: Cond
+) -> tuple[Found, ...]:
+    """Every core of a function."""
+    found: list[Found] = []
+    for foreign in cores_of(program).values():
+        core = Core(program, target, strict, frozenset(foreign))
+        flow = Flow(core, ladder, assumed)
+        wanted: list[Want] = [("order", key) for key, pair in flow.pairs.items() if pair.fails]
+        wanted += [("seen", key) for key, pair in flow.pairs.items() if pair.unseen]
+        runs = search(core, wanted, program.symbols.facts & assumed) if wanted else {}
+        found.append(Found(flow, runs))
+    return tuple(found)
+
+
+def found_on_cores(context: Context) -> tuple[Found, ...]:
+    return _judged(context.program, context.target, context.strict, context.ladder, context.assumed)
+
+
+def why_open(fails: bool, run: Run | None, blind: str) -> str:
+    """What keeps a pair from a verdict: '' where it is right, or where a run shows that it is not."""
+    if not fails:
+        return ""
+    if run is None:
+        return blind or "no run with small numbers shows a failure"
+    if run.asked:
+        shown = ", ".join(f"{n} = {run.given[n]}" if n in run.given else n for n in sorted(run.asked))
+        return f"it fails for some values that no rule may choose: {shown}"
+    return ""
+
+
+def other_pipes(pair: Pair) -> str:
+    """Why a pair that is ordered on the pipes of its rows is not proved."""
+    pipes = {pipe for both in pair.open for pipe in both} - {pair.first.pipe, pair.second.pipe}
+    return f"the sources name other pipes for an op ({', '.join(sorted(pipes))}), and there nothing orders the two"
+
+
+def pair_site(context: Context, pair: Pair, run: Run | None, why: str) -> PairSite:
+    line = context.program.location(pair.first.step.op).line
+    label = f"{op_text(pair.second.step.op)} after {op_text(pair.first.step.op)} line {line}"
+    return PairSite(context, pair.second.step.op, pair.second.step.path, label, pair, run, why)
+
+
+def when(run: Run) -> str:
+    """The iterations of both accesses, where they are in loops: '; i = 1 after 0'."""
+    both = [(name, run.first.get(name), n) for name, n in run.second.items()]
+    texts = [f"{name} = {n}" if old in (None, n) else f"{name} = {n} after {old}" for name, old, n in both]
+    texts += [f"{name} = {n}" for name, n in run.first.items() if name not in run.second]
+    return f"; {', '.join(texts)}" if texts else ""
