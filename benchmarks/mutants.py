@@ -180,6 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=COUNT)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="length of the campaign against a mutant")
+    parser.add_argument("--shard", default="1/1", metavar="I/N", help="every N-th mutant from the I-th")
     parser.add_argument("--summary", action="store_true", help="only print what is done")
     options = parser.parse_args(arguments)
     if not options.summary:
@@ -187,7 +188,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         options.output.mkdir(parents=True, exist_ok=True)
         bench = Bench(root, options.output.resolve(), options.seconds)
         known = {r.mutant for r in results(options.output)}
-        for mutant in drawn(bench.tree, options.seed, options.count):
+        first, step = map(int, options.shard.split("/"))
+        for mutant in drawn(bench.tree, options.seed, options.count)[first - 1 :: step]:
             if mutant in known:
                 continue
             result = bench.tried(mutant)

@@ -20,7 +20,10 @@ def fuzz_arguments(parser: argparse.ArgumentParser) -> None:
     amount.add_argument("--minutes", type=_minutes, metavar="M", help="how long to go on")
     add("--seed", type=int, default=0, metavar="S", help="equal seeds give equal kernels (default: 0)")
     add("--shard", type=_shard, default=(0, 1), metavar="I/N", help="the I-th of N parts of the campaign, from 1")
-    add("-j", "--jobs", type=_positive, default=1, metavar="N", help="worker processes (default: 1)")
+    place = parser.add_mutually_exclusive_group()
+    place.add_argument("-j", "--jobs", type=_positive, default=1, metavar="N", help="worker processes (default: 1)")
+    place.add_argument("--scheduler", default="", metavar="ADDRESS",
+                       help="work on this dask.distributed cluster, e.g. tcp://host:8786 (one thread a worker)")
     add("--corpus", default="fuzz_finds", metavar="DIR", help="where finds are written (default: fuzz_finds)")
     add("--format", choices=("text", "json"), default="text", help="form of the summary (default: text)")
     add("--fault", default="", metavar="NAME", help="switch a planted fault on; 'list' names them")
@@ -77,7 +80,7 @@ def run_fuzz(options: argparse.Namespace) -> int:
         faults.known(options.fault)
         request = command.Request(
             options.examples, options.minutes, options.seed, options.shard, options.jobs, Path(options.corpus),
-            options.format == "json", options.fault,
+            options.format == "json", options.fault, options.scheduler,
         )
         return command.fuzz(request, sys.stdout, sys.stderr)
     except InputError as error:

@@ -26,7 +26,8 @@ _WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What the user asked for. `examples` and `minutes` None: DEFAULT_EXAMPLES. `corpus`: where finds are written."""
+    """What the user asked for. `examples` and `minutes` None: DEFAULT_EXAMPLES. `corpus`: where finds are written;
+    `scheduler`: of a cluster that works instead of `jobs` processes here."""
 
     examples: int | None = None
     minutes: float | None = None
@@ -36,6 +37,7 @@ class Request:
     corpus: Path = Path("fuzz_finds")
     as_json: bool = False
     fault: str = ""
+    scheduler: str = ""
 
 
 DEFAULT_EXAMPLES = 1000
@@ -44,13 +46,11 @@ DEFAULT_EXAMPLES = 1000
 def fuzz(request: Request, out: TextIO, err: TextIO) -> int:
     """Run a campaign: progress to `err`, the summary to `out`. The exit code: 0 without finds, 1 with finds, 130 when
     interrupted (what was found is kept). OSError when the corpus can't be written."""
+    make, workers = _workers(request)
     request.corpus.mkdir(parents=True, exist_ok=True)
     folders: dict[str, Path] = {}
     progress = _Progress(err)
-    result = run(
-        partial(pool, request.jobs), request.jobs, _plan(request), progress.show,
-        partial(_keep, request.corpus, folders, progress.note),
-    )
+    result = run(make, workers, _plan(request), progress.show, partial(_keep, request.corpus, folders, progress.note))
     progress.end()
     kept = {cause: folders[_key(found)] for cause, found in result.found.items() if _key(found) in folders}
     for path in set(folders.values()) - set(kept.values()):
@@ -80,6 +80,18 @@ def pool(jobs: int) -> Executor:
 
 def _ignore_interrupts() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _workers(request: Request) -> tuple[Callable[[], Executor], int]:
+    """What makes the executor, and how many jobs it does at a time. InputError for a scheduler that is not there."""
+    if not request.scheduler:
+        return partial(pool, request.jobs), request.jobs
+    from pypto_verified.fuzz.cluster import Cluster
+
+    first = Cluster(request.scheduler)
+    workers = first.workers
+    first.shutdown()
+    return partial(Cluster, request.scheduler), workers
 
 
 def _plan(request: Request) -> Plan:

@@ -1,0 +1,63 @@
+"""Campaigns on a `dask.distributed` cluster (the extra `cluster`), behind the interface of a pool of this machine.
+
+Workers need this package and one thread each: planted faults are switched on in a whole process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import BrokenExecutor, Executor, Future
+from typing import Any, ParamSpec, TypeVar
+
+from pypto_verified.errors import InputError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+_PATIENCE = "10s"
+
+
+class Cluster(Executor):
+    """The workers of the scheduler at `address`. InputError when there is none."""
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client, KilledWorker
+        except ImportError:
+            raise InputError("dask.distributed is not installed",
+                             help="pip install 'pypto-verified[cluster]', here and on the workers") from None
+        self._killed: type[Exception] = KilledWorker
+        try:
+            self._client: Any = Client(address, timeout=_PATIENCE, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise InputError(f"no scheduler at {address}: {error}") from None
+        self._executor: Any = self._client.get_executor(pure=False)
+
+    @property
+    def workers(self) -> int:
+        """How many jobs run at a time, 1 at least."""
+        threads: dict[str, int] = self._client.nthreads()
+        return max(1, sum(threads.values()))
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        """A job whose future breaks like one of a local pool when it kills its worker."""
+        outer: Future[T] = Future()
+
+        def done(inner: Future[T]) -> None:
+            if inner.cancelled() or outer.cancelled():
+                outer.cancel()
+                return
+            error = inner.exception()
+            if isinstance(error, self._killed):
+                outer.set_exception(BrokenExecutor(str(error)))
+            elif error is not None:
+                outer.set_exception(error)
+            else:
+                outer.set_result(inner.result())
+
+        self._executor.submit(fn, *args, **kwargs).add_done_callback(done)
+        return outer
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave the cluster; its workers stay."""
+        self._executor.shutdown(wait=wait and not cancel_futures)
+        self._client.close()
