@@ -19,7 +19,8 @@ from pypto_verified.simulator.layout import Layout, segments
 from pypto_verified.simulator.values import UNSIGNED, Array
 
 _POISON = 0xFF
-_NOTED = 1000
+NOTED = 1000
+"""Suspicions of a run that are kept."""
 _CACHED = 1 << 16
 _ONES: dict[int, Array] = {n: np.asarray(0x0101010101010101 & (256**n - 1), dtype=UNSIGNED[n]) for n in (1, 2, 4, 8)}
 
@@ -194,7 +195,7 @@ class LocalMemory:
 
     def suspect(self, view: View, bad: Array) -> None:
         """Note that an op reads the uninitialised elements `bad` of `view`."""
-        if self.suspicions is not None and len(self.suspicions) < _NOTED:
+        if self.suspicions is not None and len(self.suspicions) < NOTED:
             row, col = (int(i) for i in np.argwhere(bad)[0])
             message = f"reads {int(bad.sum())} of {bad.size} elements that were never written"
             place = Place(element=(view.row + row, view.col + col), address=view.address(row, col))

@@ -31,6 +31,8 @@ def _extents(tile: Tile, tensor: Tensor) -> tuple[int, int]:
 
 
 def _expect_equal(site: Site, tile: Tile, tensor: Tensor) -> None:
+    if not site.machine.replaying:
+        return
     window, valid = tensor.extents(), (tile.rows, tile.cols)
     site.expect(
         window == valid or (0 in window and 0 in valid),
