@@ -92,6 +92,7 @@ class World:
         core = item.core
         waw = ordered_on_pipe(self.target, item.pipe, Hazard.WAW, self.strict)
         stamp = Stamp(lane.index, count, item, atomic)
+        recorded: list[tuple[Region, bool]] = []
         for access in sorted(self.log, key=_WRITES):
             memory: object = access.owner if access.space is Space.GM else (
                 owners.get(access.owner) or (core.index, access.space))
@@ -103,7 +104,10 @@ class World:
                 self._race(found, item, memory)
             if access.space is Space.GM and not access.writes:
                 self._check_seen(region, item, lane, self._name(memory))
-            record(region, stamp, access.writes)
+            recorded.append((region, access.writes))
+        # Only now: what an op reads must not hide an earlier reader from what it writes.
+        for region, writes in recorded:
+            record(region, stamp, writes)
         self.log.clear()
 
     def _race(self, found: Conflict, item: Item, memory: object) -> None:
