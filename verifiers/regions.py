@@ -138,9 +138,10 @@ def _written(step: Step, tile: TileUse) -> Region:
         return Region(tile, pair[0].valid_rows, pair[1].valid_cols, boxes=True)
     if name.startswith("pto.tfillpad"):
         return Region(tile, tile.valid_rows, const(tile.type.cols))
-    if name in ("pto.tcmp", "pto.tcmps") or (name == "pto.texpands" and tile.type.loc is Space.MAT):
-        # A mask has one bit a lane; a fill of L1 goes over the whole tile.
-        return _all(tile)
+    if name in ("pto.tcmp", "pto.tcmps"):
+        return _mask(tile, (step.tiles("src0") or step.tiles("src"))[0])
+    if name == "pto.texpands" and tile.type.loc is Space.MAT:
+        return _all(tile)  # a fill of L1 goes over the whole tile
     if name in ROW_REDUCTION:
         return Region(tile, tile.valid_rows, minimum(tile.valid_cols, 1))
     if name in COL_REDUCTION:
@@ -149,6 +150,12 @@ def _written(step: Step, tile: TileUse) -> Region:
         line = max(1, 32 // tile.type.dtype.bytes)
         return Region(tile, tile.valid_rows, minimum((tile.valid_cols + line - 1) // line * line, tile.type.cols))
     return _valid(tile)
+
+
+def _mask(tile: TileUse, source: TileUse) -> Region:
+    """A mask has one bit a lane, packed at the start of each row."""
+    lanes = 8 * tile.type.dtype.bytes
+    return Region(tile, source.valid_rows, minimum((source.valid_cols + lanes - 1) // lanes, tile.type.cols))
 
 
 def _cut(step: Step, tile: TileUse, size: TileUse, rows: Expr, cols: Expr) -> Region:

@@ -188,3 +188,15 @@ def test_single_elements_add_up() -> None:
 
     assert _outcome(stored("c8")) is Verdict.PROVED
     assert _outcome(stored("c4")) is Verdict.REFUTED
+
+
+@pytest.mark.parametrize(("stored", "verdict"), [("c8", Verdict.PROVED), ("c16", Verdict.REFUTED)])
+def test_a_mask_has_a_bit_for_each_element(stored: str, verdict: Verdict) -> None:
+    """64 columns are 8 bytes."""
+    mask = tile(32, 32, "i8")
+    assert _outcome(kernel("\n".join((
+        "%three = arith.constant 3.0 : f32", alloc("s", VEC), fill("s", VEC), alloc("d", mask, 8192, cols=stored),
+        f"pto.tcmps ins(%s, %three {{cmpMode = #pto<cmp eq>}} : {VEC}, f32) outs(%d : {mask})",
+        view("o", "m", "c32", "c32").replace("f32", "i8"),
+        window("w", "o", "%c0, %c0", f"%c32, %{stored}").replace("f32", "i8"),
+        store("d", "w", mask).replace("?xf32", "?xi8"))), "%m: !pto.ptr<i8>")) is verdict
