@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import prod
 
-from pypto_verified.dtypes import FP16, FP32, INT8, INT16, UINT8, UINT16, DType
+from pypto_verified.dtypes import FP16, FP32, INT8, INT16, INT32, UINT8, UINT16, DType
 from pypto_verified.ir.expr import NO_ARG, Attr, Call, Const, MakeTuple, Var
 from pypto_verified.ir.stmt import Assign, Function, Stmt
 from pypto_verified.ir.types import TileType
@@ -37,9 +37,9 @@ def _like_source(source: TileType | None, result: TileType) -> Scratch:
 
 
 def _ramp_table(source: TileType | None, result: TileType) -> Scratch:
-    """768 bytes for 32-bit elements, 1792 for 16-bit ones."""
+    """Words of 4 bytes: 768 bytes for 32-bit elements, 1792 for 16-bit ones."""
     size = 1792 if result.dtype in (INT16, UINT16) else 768
-    return (1, size // result.dtype.bytes), result.dtype, Space.VEC
+    return (1, size // INT32.bytes), INT32, Space.VEC
 
 
 def _cast_steps(source: TileType | None, result: TileType) -> Scratch | None:

@@ -70,6 +70,11 @@ REFUTED = {
         out2 = pl.store(pl.cast(pl.row_max(x, t), target_type=pl.INT16, mode='rint'), [0, 0], out2)
         return out, out2
     """),
+    # The scratch of a ramp of 16-bit integers had their type; the assembler takes words of 4 bytes only.
+    "ramps of 16-bit integers": (tensor("out", (1, 32), "INT16", out=True), """
+        x = pl.tile.ci(pl.const(3, pl.INT16), [1, 32], dtype=pl.INT16)
+        return pl.store(x, [0, 0], out)
+    """),
     # The second handle of a tile was made in a branch and used after it.
     "two valid shapes in a branch": (
         ",\n".join([tensor("a", (8, 32)), "n: pl.Scalar[pl.INDEX]", tensor("out", (8, 32), out=True)]), """

@@ -24,9 +24,6 @@ FAULTS = (
           _no_interference),
     Fault("reuse-loop-once", _FLOW, "_Flow.loop", "what a later trip reads is not live at the end of a trip",
           Edit("head |= turn(head, False)", "turn(head, False)"), "pypto#585, tilelang-ascend#1156"),
-    Fault("reuse-one-arm", _FLOW, "_Flow.statement", "what the first arm of a branch reads is not live before it",
-          Edit("then | self.block(s.orelse, live, results, depth, record) | _bases((s.cond,))",
-               "self.block(s.orelse, live, results, depth, record)")),
     Fault("reuse-at-yield", _FLOW, "_Flow.transfer", "a merged value ends where its branch yields it",
           Edit("self.write(dst, live - ({dst, src} if self.copies_may_share else {dst}), span)", "pass"),
           "pypto#1821"),
@@ -67,8 +64,6 @@ FAULTS = (
           Edit("declared if same_dims(t.valid_shape, t.shape) else Compact.NORMAL", "declared")),
     Fault("fold-minus", f"{_PASSES}.fold", "_ARITHMETIC[MUL]", "constant products fold as sums",
           other(f"{_PASSES}.fold", "_ARITHMETIC", "ADD")),
-    Fault("other-arm", f"{_PASSES}.simplify", "_Simplifier.statement", "a branch with a known condition takes the "
-          "other arm", Edit("s.then if cond.value else s.orelse", "s.orelse if cond.value else s.then")),
     Fault("unroll-drops-last", f"{_PASSES}.unroll_loops", "_stmt", "an unrolled loop loses its last trip",
           Edit("for i in trips:", "for i in trips[:-1]:")),
     Fault("ssa-keeps-old", f"{_PASSES}.convert_to_ssa", "_Builder.loop",

@@ -124,7 +124,7 @@ def _edited(right: object, edit: Edit) -> Iterator[None]:
 
 def spelt(key: object) -> object:
     """A table's key as a fault names it."""
-    return key.name if isinstance(key, Enum) else key
+    return key.name if isinstance(key, Enum) else key.__name__ if isinstance(key, type) else key
 
 
 def always(value: object) -> Change:
