@@ -248,3 +248,37 @@ def test_blocks_of_a_launch_write_their_own_windows() -> None:
     added = run(written_by_blocks(8, atomic=True), blocks=2)
     assert added.clean
     np.testing.assert_array_equal(added.outputs["out"][8:16], ramp(32, 8)[8:16] + ramp(32, 8)[:8])
+
+
+CALLING = """module {
+  func.func @on_cube() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+    pto.sync.set <PIPE_FIX>, 1
+    return
+  }
+  func.func @on_vector() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    pto.sync.wait <PIPE_V>, 1
+    return
+  }
+  func.func @entry() attributes {pto.entry} {
+    func.call @on_cube() : () -> ()
+    func.call @on_vector() : () -> ()
+    return
+  }
+}"""
+
+
+def test_each_core_runs_the_calls_of_its_own_kind() -> None:
+    module = read(CALLING, "kernel.pto")
+    assert schedule.run(module, target("a2a3"), {}).clean
+    silent = read(CALLING.replace("pto.sync.set <PIPE_FIX>, 1", ""), "kernel.pto")
+    outcome = schedule.run(silent, target("a2a3"), {})
+    assert outcome.deadlock is not None
+    assert {b.at.core for b in outcome.deadlock.blocked} == {"vector lane 0", "vector lane 1"}
+
+
+def test_a_kernel_that_does_not_say_its_kind_is_known_by_its_pipes() -> None:
+    only = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aic_only>"
+    flags = "pto.set_flag[<PIPE_M>, <PIPE_FIX>, <EVENT_ID0>]\npto.wait_flag[<PIPE_M>, <PIPE_FIX>, <EVENT_ID0>]"
+    assert run(f"{flags}\n{only}").clean
+    (error,) = run(only).errors
+    assert error.kind == "pipe" and "takes no part" in error.message

@@ -1,12 +1,12 @@
 """A function as a flat list of steps for the scalar unit of one core: registers and control flow resolve there,
 everything else is issued.
 
-A core runs the sections of its own kind; calls are expanded where they stand.
+A core runs the sections, and calls the functions, of its own kind; calls are expanded where they stand.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -15,6 +15,7 @@ from pypto_verified.pto.module import Block, Func, Op, Symbol, Value
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.spec import Phase
 from pypto_verified.pto.types import TileBufType
+from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.errors import ShapeError, SimError
 from pypto_verified.simulator.machine import Machine
 from pypto_verified.simulator.meanings import MEANINGS
@@ -45,6 +46,24 @@ class Issue:
     def operands(self, env: Registers) -> dict[str, Any]:
         """The operands of an op without a meaning, by group; an absent group is missing."""
         return {g: v for g, v in zip(self.groups, self.gather(env), strict=True) if g in self.op.args}
+
+
+def callee_of(op: Op) -> str:
+    """The name of the function that a call names."""
+    symbol = op.attrs.get("callee")
+    return symbol.name if isinstance(symbol, Symbol) else str(symbol).lstrip("@")
+
+
+def reached(func: Func, functions: Mapping[str, Func]) -> Iterator[Op]:
+    """The ops of a function and of those that it calls."""
+    waiting, seen = [func], {func.name}
+    while waiting:
+        for op in walk_ops(waiting.pop()):
+            yield op
+            callee = functions.get(callee_of(op)) if op.name == "func.call" else None
+            if callee is not None and callee.name not in seen:
+                seen.add(callee.name)
+                waiting.append(callee)
 
 
 Local: TypeAlias = Callable[[Registers], None]
@@ -269,9 +288,10 @@ class Code:
         self._move(handed, self._cells_of(op.results))
 
     def _call(self, op: Op) -> None:
-        symbol = op.attrs.get("callee")
-        name = symbol.name if isinstance(symbol, Symbol) else str(symbol).lstrip("@")
+        name = callee_of(op)
         callee = self.functions.get(name)
+        if callee is not None and callee.kernel_kind not in ("", self.kind):
+            return
         if callee is None or callee.body is None or name in self._open_calls:
             self.steps.append(unmodelled(op))
             return

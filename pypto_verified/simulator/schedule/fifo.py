@@ -10,18 +10,17 @@ alone. Source: PTO-ISA npu/a2a3 and npu/a5 TPush.hpp, TPop.hpp, TFree.hpp.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from pypto_verified.layouts import Space
-from pypto_verified.pto.module import Func, Op
+from pypto_verified.pto.module import Op
 from pypto_verified.pto.types import TileBufType
-from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.errors import Place, UnmodelledError
 from pypto_verified.simulator.schedule.clocks import Timeline, Token
-from pypto_verified.simulator.schedule.code import Code, Issue
+from pypto_verified.simulator.schedule.code import Code, Issue, reached
 from pypto_verified.simulator.schedule.core import SCALAR, Core
 from pypto_verified.simulator.schedule.cross import cluster, published
 from pypto_verified.simulator.schedule.faults import PipeError
@@ -234,10 +233,11 @@ def _int(op: Op, name: str, default: int) -> int:
     return value if isinstance(value, int) else default
 
 
-def buffer_names(func: Func, init: Op) -> dict[int, object]:
-    """What ties an end to its peer, by direction: the name of the consumer's buffer, else the pipe's id."""
+def buffer_names(ops: Iterable[Op], init: Op) -> dict[int, object]:
+    """What ties an end to its peer, by direction: the name of the consumer's buffer, else the pipe's id. `ops`: those
+    of the kernel."""
     made: dict[int, object] = {}
-    for op in walk_ops(func):
+    for op in ops:
         if op.name in ("pto.reserve_buffer", "pto.import_reserved_buffer"):
             made[id(op.result)] = op.attrs.get("name")
     found: dict[int, object] = {}
@@ -262,9 +262,10 @@ def initialize(core: Core, issue: Issue) -> Iterator[Item]:
         for direction, group in ((TO_VECTOR, "c2v_consumer_buf"), (TO_CUBE, "v2c_consumer_buf"))
     }
     peers = {c.kind for c in world.cores if c.block == core.block}
+    names = buffer_names(reached(core.code.func, core.code.functions), op)
     end = End(
         op, _int(op, "id", 0), mask, _int(op, "slot_size", 0), slots, _int(op, "local_slot_num", min(2, slots)), ring,
-        buffer_names(core.code.func, op), buffers, len(peers) < 2,
+        names, buffers, len(peers) < 2,
     )
     core.ends[end.id] = end
     direction = consumes(core)

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pypto_verified.pto.module import Op, Symbol
-from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.errors import UnmodelledError
 from pypto_verified.simulator.program import private_storage
 from pypto_verified.simulator.schedule import cross, fifo, flags
 from pypto_verified.simulator.schedule.clocks import Timeline, join
-from pypto_verified.simulator.schedule.code import Issue
+from pypto_verified.simulator.schedule.code import Issue, reached
 from pypto_verified.simulator.schedule.core import SCALAR, Core, Issuer
 from pypto_verified.simulator.schedule.queue import Item
 
@@ -27,7 +26,7 @@ def import_reserved_buffer(core: Core, issue: Issue) -> Iterator[Item]:
     peer, name = issue.op.attrs.get("peer_func"), issue.op.attrs.get("name")
     func = core.code.functions.get(peer.name) if isinstance(peer, Symbol) else None
     address = 0
-    for op in walk_ops(func) if func is not None else ():
+    for op in reached(func, core.code.functions) if func is not None else ():
         if op.name == "pto.reserve_buffer" and op.attrs.get("name") == name and func is not None:
             base = op.attrs.get("base")
             own = private_storage(func, core.world.target, None)[0].get(id(op), 0)

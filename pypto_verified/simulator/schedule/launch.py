@@ -9,21 +9,25 @@ import numpy as np
 
 from pypto_verified.errors import InputError
 from pypto_verified.layouts import Space
-from pypto_verified.pto.module import Func, Module, Op, Symbol
+from pypto_verified.pto.module import EnumAttr, Func, Module, Op, Symbol
 from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.errors import Place, UnmodelledError
 from pypto_verified.simulator.program import Registers
 from pypto_verified.simulator.run import LAUNCH_ARGUMENTS, Given
-from pypto_verified.simulator.schedule.code import Code
+from pypto_verified.simulator.schedule.code import Code, callee_of, reached
 from pypto_verified.simulator.schedule.fifo import TO_CUBE, TO_VECTOR, buffer_names
 from pypto_verified.simulator.schedule.issuers import ISSUERS
 from pypto_verified.simulator.tile import Buffer, Pointer
 from pypto_verified.simulator.values import Array, Scalar, storage
 from pypto_verified.targets import Target
+from pypto_verified.targets.events import FOREIGN_PIPES, pipe_of
 
 _CUBE_SPACES = (Space.MAT, Space.LEFT, Space.RIGHT, Space.ACC, Space.BIAS, Space.SCALING)
 _SUFFIXES = (("_aic", "_aiv"), ("_cube", "_vector"), ("_cube", "_vec"))
+_CUBE_OPS = frozenset({
+    "pto.aic_initialize_pipe", "pto.tpush_to_aiv", "pto.tpop_from_aiv", "pto.tfree_from_aiv",
+})
 RING_BYTES = 1 << 20
 """What a ring in global memory has that the caller does not give."""
 
@@ -45,27 +49,33 @@ class Group:
         return self.cube is not None and self.vector is not None
 
 
-def kind_of(func: Func) -> str:
-    """'cube', 'vector', or 'both' for a function with sections of both kinds; by its tiles where it does not say."""
-    ops = list(walk_ops(func))
-    sections = {op.name.removeprefix("pto.section.") for op in ops if op.name.startswith("pto.section.")}
-    if {"cube", "vector"} <= sections:
+def kind_of(func: Func, functions: Mapping[str, Func]) -> str:
+    """'cube', 'vector', or 'both' for a function with sections, or calls to functions, of both kinds; by what it does
+    where it does not say."""
+    if func.kernel_kind:
+        return func.kernel_kind
+    ops = list(reached(func, functions))
+    parts = {op.name.removeprefix("pto.section.") for op in ops if op.name.startswith("pto.section.")}
+    callees = [functions.get(callee_of(op)) for op in ops if op.name == "func.call"]
+    parts |= {callee.kernel_kind for callee in callees if callee is not None}
+    if {"cube", "vector"} <= parts:
         return "both"
-    declared = func.kernel_kind or next(iter(sections & {"cube", "vector"}), "")
-    if declared:
-        return declared
+    if parts & {"cube", "vector"}:
+        return "cube" if "cube" in parts else "vector"
     spaces = {v.type.loc for op in ops for v in (*op.operands(), *op.results) if isinstance(v.type, TileBufType)}
-    return "cube" if spaces.intersection(_CUBE_SPACES) else "vector"
+    pipes = {pipe_of(a.member) for op in ops for a in op.attrs.values() if isinstance(a, EnumAttr)}
+    of_cube = spaces.intersection(_CUBE_SPACES) or pipes & FOREIGN_PIPES["vector"] or any(
+        op.name in _CUBE_OPS for op in ops)
+    return "cube" if of_cube else "vector"
 
 
 def groups(module: Module) -> list[Group]:
     """The kernels of a module: functions that import each other's buffers, or share a name but for the core's, run
     together. Functions that others call are no kernels."""
-    called = {
-        op.attrs["callee"].name for f in module.funcs for op in walk_ops(f)
-        if isinstance(op.attrs.get("callee"), Symbol) and isinstance(op.attrs["callee"], Symbol)
-    }
-    funcs = {f.name: f for f in module.funcs if f.body is not None and f.name not in called}
+    known = {f.name: f for f in module.funcs if f.body is not None}
+    called = {callee_of(op) for f in module.funcs for op in walk_ops(f) if op.name == "func.call"}
+    funcs = {name: f for name, f in known.items() if name not in called}
+    kinds = {name: kind_of(f, known) for name, f in funcs.items()}
     partner = _partners(funcs)
     found: list[Group] = []
     done: set[str] = set()
@@ -73,11 +83,10 @@ def groups(module: Module) -> list[Group]:
         if name in done:
             continue
         done.add(name)
-        kind = kind_of(func)
-        other = funcs.get(partner.get(name, ""))
+        kind, other = kinds[name], funcs.get(partner.get(name, ""))
         if kind == "both":
             found.append(Group(name, func, func))
-        elif other is not None and kind_of(other) != kind:
+        elif other is not None and {kind, kinds[other.name]} == {"cube", "vector"}:
             done.add(other.name)
             pair = (func, other) if kind == "cube" else (other, func)
             found.append(Group(name, *pair))
@@ -146,7 +155,7 @@ def ring_ties(func: Func) -> dict[str, object]:
         if ring is not None:
             mask = op.attrs.get("dir_mask")
             directions = [d for d in (TO_VECTOR, TO_CUBE) if isinstance(mask, int) and mask & d]
-            ties = buffer_names(func, op)
+            ties = buffer_names(walk_ops(func), op)
             found.setdefault(ring.name, tuple(ties[d] for d in directions))
     return found
 

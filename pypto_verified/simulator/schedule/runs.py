@@ -19,7 +19,7 @@ from pypto_verified.simulator.schedule.compute import compute
 from pypto_verified.simulator.schedule.core import Core
 from pypto_verified.simulator.schedule.explore import explore
 from pypto_verified.simulator.schedule.issuers import ISSUERS
-from pypto_verified.simulator.schedule.launch import Group, Memory, bind, chosen, make_code
+from pypto_verified.simulator.schedule.launch import Group, Memory, bind, chosen, make_code, rings
 from pypto_verified.simulator.schedule.outcome import Outcome
 from pypto_verified.simulator.schedule.world import World
 from pypto_verified.simulator.values import Array, Scalar
@@ -175,8 +175,9 @@ def replay(
             own = {a.name: scalar_of(a, witness, a in shapes) for a in func.args
                    if isinstance(a.type, ScalarType) and a.name not in LAUNCH_ARGUMENTS}
             scalars |= own
+            unused = rings(func) if group.mixed else set[str]()
             for name, array in inputs_of(func, own, seed, integers).items():
-                if name not in inputs or array.size > inputs[name].size:
+                if name not in unused and (name not in inputs or array.size > inputs[name].size):
                     inputs[name] = array
     except SimError as error:
         return Outcome(errors=[error], stopped=True)
