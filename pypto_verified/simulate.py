@@ -67,11 +67,13 @@ def _alone(request: Request, show: Callable[[str], None]) -> Simulation:
     if lone:
         notes.append("the other core of the pipe is absent: what is popped is arbitrary, what is pushed is dropped")
     compiled = simulator.compile(kernel.func, chip, lone=lone, watch=watched.tiles if request.dumps else None)
-    outcome = simulator.execute(
-        compiled, given, by_argument(kernel, scalars),
-        block=(launch["block_idx"], max(launch["block_num"], launch["block_idx"] + 1)),
-        lane=(launch["subblock_idx"], chip.lanes_per_cube), trace=watched.accesses if request.trace else None,
-    )
+    numbers, lane = by_argument(kernel, scalars), (launch["subblock_idx"], chip.lanes_per_cube)
+    trace = watched.accesses if request.trace else None
+    if request.blocks is not None:
+        outcome = simulator.run_grid(compiled, given, numbers, request.blocks, lane=lane, trace=trace)
+    else:
+        block = launch["block_idx"], max(launch["block_num"], launch["block_idx"] + 1)
+        outcome = simulator.execute(compiled, given, numbers, block=block, lane=lane, trace=trace)
     if request.dumps and not watched.shown:
         notes.append(f"no op that writes a tile stands at line {', '.join(map(str, request.dumps))}")
     sizes = sizes_of(scalars)

@@ -10,6 +10,7 @@ import numpy as np
 from pypto_verified.layouts import Space
 from pypto_verified.pto.types import OpaqueType
 from pypto_verified.simulator.errors import (
+    ConflictError,
     GlobalBoundsError,
     LocalBoundsError,
     Place,
@@ -78,7 +79,15 @@ def load_scalar(site: Site, ptr: Pointer, offset: int) -> Scalar:
 @op("store_scalar", "ptr offset value")
 def store_scalar(site: Site, ptr: Pointer, offset: int, value: Scalar) -> None:
     """One element to global memory."""
-    _element(ptr, offset, True)[...] = scalar(value, ptr.kind)
+    cell = _element(ptr, offset, True)
+    block, owner, start = site.machine.block[0], ptr.buffer.owner, ptr.offset + offset * ptr.kind.itemsize
+    if owner is not None:
+        if owner[start] not in (-1, block):
+            other = max(int(owner[start]), -int(owner[start]) - 2)  # an atomic write of block b is -b - 2
+            raise ConflictError(f"blocks {other} and {block} write the same element",
+                                Place(ptr.buffer.name, address=start), "give each block elements of its own")
+        owner[start : start + ptr.kind.itemsize] = block
+    cell[...] = scalar(value, ptr.kind)
     ptr.buffer.written = True
 
 

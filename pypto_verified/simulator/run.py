@@ -105,15 +105,17 @@ def run_grid(
     scalars: Given[Scalar],
     blocks: int,
     *,
+    lane: tuple[int, int] = (0, 1),
     max_steps: int = MAX_STEPS,
+    trace: Trace | None = None,
 ) -> Outcome:
     """All blocks of a launch, one after the other on one global memory. Two blocks that write the same bytes without
     an atomic are a ConflictError."""
-    env, arrays = _bind(program, inputs, scalars, None, owned=True)
+    env, arrays = _bind(program, inputs, scalars, trace, owned=True)
     errors: list[SimError] = []
     stopped = False
     for index in range(blocks):
-        stopped |= _launch(program, env, (index, blocks), (0, 1), max_steps, None)
+        stopped |= _launch(program, env, (index, blocks), lane, max_steps, trace)
         errors += program.machine.errors
     return Outcome(_outputs(program, arrays), errors, stopped)
 

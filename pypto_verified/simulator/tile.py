@@ -275,8 +275,10 @@ class Tensor:
         other = (first != -1) & (first != mark) & (~((first < -1) & shared))
         if other.any():
             where = tuple(int(i) for i in np.argwhere(other)[0])
+            owner_block = int(first[where])  # an atomic one of block b is -b - 2
             raise ConflictError(
-                f"blocks {int(first[where])} and {block} write the same element {where} ({item} bytes each)",
+                f"blocks {max(owner_block, -owner_block - 2)} and {block} write the same element {where} "
+                f"({item} bytes each)",
                 Place(self.name), "give each block its own window, or store with an atomic",
             )
         first[...] = mark

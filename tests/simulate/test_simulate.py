@@ -160,6 +160,26 @@ def test_eight_bit_floats_come_and_go_as_f32(tmp_path: Path) -> None:
     assert np.load(tmp_path / "out.npy").tolist() == [[1.25] * 32]
 
 
+def test_blocks_of_a_launch_run_one_after_the_other(tmp_path: Path) -> None:
+    path = tmp_path / "blocks.pto"
+    path.write_text("""module {
+  func.func @k(%out: !pto.ptr<i32>) {
+    %b = pto.get_block_idx
+    %i = arith.index_cast %b : i64 to index
+    %v = arith.index_cast %i : index to i32
+    pto.store_scalar %v, %out[%i] : !pto.ptr<i32>, i32
+    return
+  }
+}
+""")
+    found = simulate(Request(str(path), inputs={"out": "zeros:4"}, blocks=4), _quiet)
+    assert (found.errors, found.outputs["out"].tolist()) == ([], [0, 1, 2, 3])
+    one = "%c = arith.constant 1 : index\n    %b ="
+    path.write_text(path.read_text().replace("%out[%i]", "%out[%c]").replace("%b =", one))
+    (fault,) = simulate(Request(str(path), inputs={"out": "zeros:4"}, blocks=2), _quiet).errors
+    assert fault.kind == "conflicting writes"
+
+
 def test_integers_are_small_unless_asked_for_otherwise(tmp_path: Path) -> None:
     path = tmp_path / "k.py"
     path.write_text(KERNEL.replace("FP32", "INT32").replace("pl.mul(x, 2.0)", "pl.mul(x, 2)"))

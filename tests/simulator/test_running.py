@@ -242,6 +242,26 @@ def test_two_blocks_may_not_write_the_same_element() -> None:
     assert "blocks 0 and 1" in str(error)
 
 
+def test_two_blocks_may_not_store_the_same_scalar() -> None:
+    text = """module {
+  func.func @k(%out: !pto.ptr<i32>) {
+    %c0 = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    %v = arith.constant 7 : i32
+    %b = pto.get_block_idx
+    %i = arith.index_cast %b : i64 to index
+    %at = arith.remsi %i, %c2 : index
+    pto.store_scalar %v, %out[%at] : !pto.ptr<i32>, i32
+    return
+  }
+}
+"""
+    program = compile(read(text).funcs[0], A2A3)
+    assert run_grid(program, {"out": zeros(1, 2, np.int32)}, {}, 2).errors == []
+    (error,) = run_grid(program, {"out": zeros(1, 2, np.int32)}, {}, 3).errors
+    assert (error.kind, error.place.address) == ("conflicting writes", 0) and "blocks 0 and 2" in error.message
+
+
 def test_a_bounds_witness_replays() -> None:
     k = Kernel({"m": "index"})
     a, x = k.tensor("a", "f32", "%m", 8, (48, 0, 16, 8)), k.tile("x", "f32", 16, 8)
