@@ -27,6 +27,7 @@ _SYMBOL_ASSUMPTIONS = {
     SymbolKind.BLOCK: "BLOCK-INDEX", SymbolKind.LAUNCH: "BLOCK-INDEX",
 }
 _PASSED = frozenset({SymbolKind.PARAM, SymbolKind.SIZE})
+_LAUNCHED = frozenset({SymbolKind.BLOCK, SymbolKind.LAUNCH})
 _INNER = (SymbolKind.TRIP, SymbolKind.BLOCK, SymbolKind.DEFINED)
 
 
@@ -141,7 +142,8 @@ class Judge:
         extents = names & set(self.dims)
         kinds = {self.program.symbols.kinds.get(name) for name in names - {"subblock_idx"}}
         launch_told = any("block_num" in names_of(c) for _, c in self.assumed)
-        others = len(extents) > 1 or bool(kinds & _PASSED) or (SymbolKind.BLOCK in kinds and not launch_told)
+        launched = bool(kinds & _LAUNCHED) and not launch_told
+        others = len(extents) > 1 or bool(kinds & _PASSED) or launched
         return frozenset(extents) if others else frozenset()
 
     def _bounding(self, hypotheses: Cond, goal: Cond) -> frozenset[str]:

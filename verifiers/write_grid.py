@@ -1,4 +1,4 @@
-"""WRITE-REST: what walks an output by the output's own extent reaches all of it, without gaps.
+"""WRITE-REST and WRITE-GAP: what walks an output by the output's own extent reaches all of it, without gaps.
 
 A walk is the only loop that moves a store along an axis: a plain one, one in which the blocks of a launch take turns
 (`for i in range(block_idx, n, block_num)`: together they take every i below n once), or the index of the block itself
@@ -18,7 +18,7 @@ from pypto_verified.pto.module import EnumAttr
 from verifiers.access import Loop, Step, SymbolKind, Window
 from verifiers.access.scalars import ceiling
 from verifiers.bound import unclamped
-from verifiers.rule import SAFETY, Rule, Witness, always
+from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
 
 BLOCK, BLOCKS = "block_idx", "block_num"
@@ -174,33 +174,39 @@ def _grid(context: Context, step: Step, window: Window, axis: int, walk: Walk, e
         walk.at(const(0))[0])
 
 
-def _without_gaps(s: GridSite) -> Cond:
+def _reached(s: GridSite) -> Cond:
+    return any_of((s.extent <= 0, all_of((s.ran, s.reached >= s.extent))))
+
+
+def _without_gap(s: GridSite) -> Cond:
     return implies(s.later, any_of((s.gap >= s.next, s.gap >= s.extent)))
-
-
-def _covered(s: GridSite) -> Cond:
-    return any_of((s.extent <= 0, all_of((s.ran, s.reached >= s.extent, _without_gaps(s)))))
-
-
-def _rest(s: GridSite, w: Witness) -> str:
-    if w(s.reached) < w(s.extent):
-        return (
-            f"axis {s.axis} of {s.tensor} has {w.show(s.extent)}, the loop writes up to {max(w(s.reached), 0)} of it: "
-            "the rest is never written")
-    return (
-        f"axis {s.axis} of {s.tensor}: one window ends before {w(s.gap)} and the next starts at {w(s.next)}: what lies "
-        "between is never written")
 
 
 WRITE_REST: Rule[GridSite] = Rule(
     id="WRITE-REST", kind=SAFETY, observable=True, requires=("VF-01",),
     source="PyPTO: an Out is written wholly",
-    claim="a loop that walks an output by its own extent, or blocks that divide it, leave no rest and no gap",
+    claim="a loop that walks an output by its own extent, or blocks that divide it, leave no rest",
     sites=_grids, applies=always, chosen=lambda s: frozenset({BLOCKS}),
-    goal=_covered, explain=_rest,
+    goal=_reached,
+    explain=lambda s, w: (
+        f"axis {s.axis} of {s.tensor} has {w.show(s.extent)}, the loop writes up to {max(w(s.reached), 0)} of it: the "
+        "rest is never written"),
     help=lambda s: "run one more iteration with a window narrowed to what is left, or make the extent a whole number "
                    "of windows",
     mutant=lambda s: any_of((~s.ran, s.reached + 31 >= s.extent)),
+)
+
+WRITE_GAP: Rule[GridSite] = Rule(
+    id="WRITE-GAP", kind=SAFETY, observable=True, requires=("VF-01",),
+    source="PyPTO: an Out is written wholly",
+    claim="each window of such a walk starts where the one before it ends, or earlier",
+    sites=_grids, applies=always, chosen=lambda s: frozenset({BLOCKS}),
+    goal=_without_gap,
+    explain=lambda s, w: (
+        f"axis {s.axis} of {s.tensor}: one window ends before {w(s.gap)} and the next starts at {w(s.next)}: what lies "
+        "between is never written"),
+    help=lambda s: "make the steps as long as the windows",
+    mutant=lambda s: implies(s.later, s.gap + 16 >= s.next),
 )
 
 
@@ -208,7 +214,7 @@ def _whole(s: GridSite) -> Cond:
     """The stricter reading of BLOCK-OF-GRID: the function alone writes all of it."""
     if not s.context.strict:
         return TRUE
-    return all_of((any_of((s.extent <= 0, s.first <= 0)), _covered(s)))
+    return all_of((any_of((s.extent <= 0, s.first <= 0)), _reached(s), _without_gap(s)))
 
 
 WRITE_WHOLE: Rule[GridSite] = Rule(
@@ -225,4 +231,4 @@ WRITE_WHOLE: Rule[GridSite] = Rule(
     mutant=lambda s: TRUE,
 )
 
-RULES = (WRITE_REST, WRITE_WHOLE)
+RULES = (WRITE_REST, WRITE_GAP, WRITE_WHOLE)

@@ -18,6 +18,7 @@ from tests.verifiers import (
     examples_race,
     examples_scalar,
     examples_split,
+    examples_write,
 )
 from tests.verifiers.kernels import check, finding, obligations, verdicts
 from verifiers import Options, registry, verify
@@ -26,7 +27,7 @@ from verifiers.registry import RULES, AnyRule, family
 IDS = [r.id for r in RULES]
 PAIRS = (
     examples.PAIRS | examples_ops.PAIRS | examples_event.PAIRS | examples_pitch.PAIRS | examples_split.PAIRS
-    | examples_scalar.PAIRS | examples_kind.PAIRS | examples_race.PAIRS)
+    | examples_write.PAIRS | examples_scalar.PAIRS | examples_kind.PAIRS | examples_race.PAIRS)
 
 
 def test_each_rule_has_an_example_and_each_example_a_rule() -> None:

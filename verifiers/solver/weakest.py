@@ -23,7 +23,9 @@ def weakest_condition(ladder: Ladder, hypotheses: Cond, goal: Cond, inner: froze
     projected = _absorb(_split_extremes(_project(goal, hypotheses, inner)))
     if projected is goal or projected.kind == "false" or not ladder.entails(hypotheses & projected, goal):
         projected = goal
-    return all_of(without_implied(ladder, hypotheses, conjuncts(_interval(ladder, hypotheses, projected))))
+    parts = [_without_special_cases(ladder, hypotheses, c) for c in conjuncts(projected)]
+    found = _interval(ladder, hypotheses, all_of(parts))
+    return all_of(without_implied(ladder, hypotheses, conjuncts(found)))
 
 
 def without_implied(ladder: Ladder, hypotheses: Cond, parts: Sequence[Cond]) -> list[Cond]:
@@ -36,6 +38,16 @@ def without_implied(ladder: Ladder, hypotheses: Cond, parts: Sequence[Cond]) -> 
         if rest and ladder.entails(all_of((hypotheses, *rest)), part):
             kept = rest
     return kept
+
+
+def _without_special_cases(ladder: Ladder, hypotheses: Cond, c: Cond) -> Cond:
+    """An alternative without the cases that another one covers."""
+    kept = list(c.parts) if c.kind == "or" and len(c.parts) <= _MANY else [c]
+    for part in kept[:]:
+        rest = [p for p in kept if p is not part]
+        if rest and ladder.entails(hypotheses & part, any_of(rest)):
+            kept = rest
+    return any_of(kept)
 
 
 def _interval(ladder: Ladder, hypotheses: Cond, c: Cond) -> Cond:
