@@ -37,6 +37,7 @@ from benchmarks.isa_gathers import (
     mask_gather,
     sorting,
 )
+from benchmarks.isa_numbers import dequantised, histogram, microscaled, power, quantised
 from pypto_verified.dtypes import DTYPES
 from tests.conformance.arithmetic import KINDS, PTO, Array
 from tests.conformance.case import Case
@@ -389,6 +390,11 @@ ROWS: tuple[tuple[str, Form], ...] = (
     ("tscatter", index_scatter),
     ("mgather mscatter", global_access),
     ("tmatmul", product),
+    ("tmatmul_mx", microscaled),
+    ("tpow", power),
+    ("tdequant", dequantised),
+    ("tquant", quantised),
+    ("thistogram", histogram),
     ("textract textract_compact", extraction),
     ("tstore_acc2gm", storing),
     ("tmov_acc2mat tmov_acc2vec", moving),

@@ -35,7 +35,7 @@ def simulate_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sync", choices=("auto", "explicit"), default="auto",
         help="with --schedule: give a text without any flag or barrier those that it needs, as the assembler would, or "
              "run it as it stands (default: auto)")
-    add("--blocks", type=int, metavar="N", 
+    add("--blocks", type=int, metavar="N",
         help="blocks of the launch: one after the other, or all at once with --schedule; two that write the same bytes "
              "are a fault (default: one block of it)")
     add("--cores", type=int, metavar="N", help="with --schedule and --blocks: cubes of the chip, which a hard barrier "
