@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pypto_verified.errors import NotModelled
-from pypto_verified.index import const, symbol
+from pypto_verified.index import Expr, const, symbol
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Block, EnumAttr, Func, Op, Value
 from pypto_verified.pto.op_pipes import op_phases
@@ -138,7 +138,8 @@ class _Builder:
         rising = step.lo is not None and step.lo > 0
         variable, *carried = op.regions[0].args
         self.values.bind(variable, lower + step * counter if rising else self.values.unknown("at", number))
-        return self.repeated(Loop(op, number, around, counter), op.regions[0], carried, around, here)
+        loop = Loop(op, number, around, counter, _turns(lower, self.values.of(op.arg("upper")), step))
+        return self.repeated(loop, op.regions[0], carried, around, here)
 
     def conditional(self, op: Op, around: Sequence, here: _Chain) -> Loop:
         self.loops += 1
@@ -163,6 +164,13 @@ class _Builder:
         for result in loop.op.results:
             self.values.bind(result, self.values.unknown(result.name, outer))
         return loop
+
+
+def _turns(lower: Expr, upper: Expr, step: Expr) -> int | None:
+    """How many turns constant bounds give."""
+    if lower.value is None or upper.value is None or step.value is None or step.value <= 0:
+        return None
+    return max(0, -(-(upper.value - lower.value) // step.value))
 
 
 def _flag_pipe(op: Op) -> str:

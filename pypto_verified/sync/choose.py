@@ -68,7 +68,8 @@ class Chooser:
         return run
 
     def repair(self, run: Walk, a: Access, missing: list[Missing]) -> bool:
-        """Order the latest of what is missing: its pipe often knows of the others."""
+        """Order the latest of what is missing: its pipe often knows of the others. False if that changes what was known
+        before the block of the access began, so that the run must start again."""
         first = missing[0]
         d, (src, dst) = first.dependence, first.pair
         at, early, late = self.places(d)
@@ -86,7 +87,7 @@ class Chooser:
             self.at_end_of_turn(run, src, dst, d.earlier, at)
         else:
             self.between_turns(run, src, dst, at, early, late, d.distance)
-        return True
+        return self.plan.chosen[-1].at is a.chain[-1][0]
 
     def places(self, d: Dependence) -> tuple[Sequence, int, int]:
         """The block in which to order a dependence, and the positions of what holds its ends."""

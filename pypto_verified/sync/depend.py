@@ -80,7 +80,8 @@ class _Search:
                 continue
             if not self.hazards(a, b, self.renamed(a, loop)):
                 continue
-            for distance in range(1, old.distance if old is not None else FARTHEST + 2):
+            most = FARTHEST + 1 if loop.turns is None else min(FARTHEST + 1, loop.turns - 1)
+            for distance in range(1, min(most, old.distance - 1 if old is not None else most) + 1):
                 pipes = self.needed(a, b, self.hazards_between_turns(a, b, loop, distance))
                 if pipes:
                     best[a.pipes] = Dependence(a, b, pipes, loop, distance)
@@ -114,9 +115,8 @@ class _Search:
         every = _period(a, b, turn)
         found: set[Hazard] = set()
         for rest in range(every):
-            now = loop.counter * every + rest
-            later = _rewritten(b, {turn: now}) if every > 1 else b
-            found |= self.hazards(a, later, env | {turn: now - gap})
+            first = loop.counter * every + rest
+            found |= self.hazards(a, _rewritten(b, {turn: first + gap}), env | {turn: first})
         return found
 
     def renamed(self, a: Access, loop: Loop) -> dict[str, IntLike]:

@@ -37,13 +37,14 @@ class Meeting:
 
 @dataclass(slots=True, eq=False)
 class Loop:
-    """A loop with its `number` (from 1). `counter` counts turns from 0 and is None for a while. `inner`: the numbers of
-    the loop itself and of those inside it."""
+    """A loop with its `number` (from 1). `counter` counts turns from 0 and is None for a while. `turns`: how many it
+    takes, where the text says so. `inner`: the numbers of the loop itself and of those inside it."""
 
     op: Op
     number: int
     body: Sequence
     counter: Expr | None = None
+    turns: int | None = None
     inner: frozenset[int] = frozenset()
 
 

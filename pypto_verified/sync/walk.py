@@ -1,7 +1,8 @@
 """A run through a function that follows what each pipe knows, with two or more turns of every loop.
 
 Two turns show what one turn leaves for the next; a pattern that repeats every n turns takes n + 2. Both arms of a
-branch are taken, and a loop may also be passed by: at the end of both, only what all paths know is known.
+branch are taken, and a loop may also be passed by unless the text says how many turns it takes: at the end of both,
+only what all paths know is known.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Frame:
 
 
 Repair = Callable[["Walk", Access, list[Missing]], bool]
-"""Told what is missing before an access; True if it changed the plan and the state, so that it must be asked again."""
+"""Told what is missing before an access. True: it changed the plan and the state, and the run goes on; else it ends."""
 
 
 class Walk:
@@ -166,12 +167,13 @@ class Walk:
 
     def loop(self, loop: Loop) -> None:
         """Some turns of a loop, or none. What flags told in an earlier run of the loop counts for nothing."""
-        ends = [self.clocks.copy()]
+        ends = [] if loop.turns else [self.clocks.copy()]
         self._starts[loop.number] = starts = []
         self.frames[loop.body] = []
         for flag in [f for f in self._told if f.turns and f.at is loop.body]:
             del self._told[flag]
-        for _ in range(self._turns[loop.number]):
+        turns = self._turns[loop.number]
+        for _ in range(turns if loop.turns is None else min(turns, loop.turns)):
             starts.append(self.now)
             self.block(loop.body)
             ends.append(self.clocks.copy())

@@ -1,0 +1,113 @@
+"""What automatic mode inserts is proved by the rules, stands before a judge of its own, and no part of it is idle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from pypto_verified.pto.module import Block, Func, Module, Op
+from pypto_verified.simulator import schedule
+from pypto_verified.sync import insert_sync
+from pypto_verified.targets import TARGETS, target
+from tests.sync.happens_before import Judge
+from tests.sync.programs import only, random_program
+from verifiers import Options, verify
+
+SEEDS = range(40)
+EXPLICIT = Options(families=frozenset({"RACE", "EVENT"}), explicit_sync=True)
+
+
+def verdicts(module: Module, chip: str) -> set[str]:
+    return {o.verdict.value for r in verify(module, target(chip), EXPLICIT) for o in r.obligations}
+
+
+@pytest.mark.requirement("EV-07")
+@pytest.mark.parametrize("chip", TARGETS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_inserted_flags_are_proved(seed: int, chip: str) -> None:
+    made = insert_sync(random_program(seed, chip), target(chip))
+    assert verdicts(made, chip) <= {"PROVED"}
+
+
+@pytest.mark.requirement("EV-07")
+@pytest.mark.parametrize("chip", TARGETS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_pair_of_conflicting_accesses_is_ordered_in_runs_of_any_length(seed: int, chip: str) -> None:
+    func = only(insert_sync(random_program(seed, chip), target(chip)))
+    judge = Judge(target(chip))
+    for n, m, c in ((0, 2, 0), (1, 3, 5), (2, 0, 1023), (3, 2, 682)):
+        assert judge.run(func, {"n": n, "m": m, "c": c}) == []
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("order", ["eager", "late", "random"])
+def test_every_schedule_gives_what_program_order_gives(seed: int, order: str) -> None:
+    module = insert_sync(random_program(seed, "a2a3"), target("a2a3"))
+    inputs = {n: np.arange(512, dtype=np.float32).reshape(64, 8) % 7 / 8 for n in ("a", "b", "out")}
+    runs = [schedule.run(module, target("a2a3"), inputs, {"n": 3, "m": 2, "c": 2}, schedule=s, seed=seed)
+            for s in ("program", order)]
+    plain, other = runs
+    assert not other.races and other.deadlock is None
+    assert not [e for e in other.errors if e.kind == "event"]
+    if not plain.errors and not other.errors:
+        assert np.array_equal(plain.outputs["out"], other.outputs["out"], equal_nan=True)
+
+
+def test_most_parts_are_needed() -> None:
+    """A barrier, or a flag with its set and its wait: without it some run has a race. Others are there because any loop
+    may be passed by, whatever the others of the same count do."""
+    needed = total = 0
+    for seed in range(24):
+        func = only(insert_sync(random_program(seed, "a2a3", branches=False), target("a2a3")))
+        assert func.body is not None
+        for part in list(_parts(func.body)):
+            kept = [(block, list(block.ops)) for block, _ in part]
+            for block, op in part:
+                block.ops = [o for o in block.ops if o is not op]
+            judge = Judge(target("a2a3"))
+            total += 1
+            needed += any(judge.run(func, {"n": n, "m": m}) for n, m in ((2, 3), (3, 0), (0, 2), (1, 1), (0, 0)))
+            for block, ops in reversed(kept):
+                block.ops = ops
+    assert needed >= 0.8 * total, f"{total - needed} of {total} parts are idle"
+
+
+def _parts(block: Block) -> Iterator[list[tuple[Block, Op]]]:
+    pending: dict[str, tuple[Block, Op]] = {}
+    for op in block.ops:
+        key = str(sorted((name, repr(value)) for name, value in op.attrs.items()))
+        if op.name == "pto.barrier":
+            yield [(block, op)]
+        elif op.name.startswith("pto.set_flag"):
+            pending[key] = (block, op)
+        elif op.name.startswith("pto.wait_flag") and key in pending:
+            yield [pending.pop(key), (block, op)]
+        for region in op.regions:
+            yield from _parts(region)
+
+
+@pytest.mark.parametrize("name", ["set_flag", "wait_flag", "barrier"])
+def test_the_judge_sees_what_is_missing(name: str) -> None:
+    func = only(insert_sync(random_program(7, "a2a3"), target("a2a3")))
+    assert _without(func, name)
+
+
+def _without(func: Func, name: str) -> list[str]:
+    """The faults when all ops of a name are gone."""
+    kept: list[tuple[Block, list[Op]]] = []
+
+    def strip(block: Block) -> None:
+        kept.append((block, block.ops))
+        block.ops = [op for op in block.ops if name not in op.name]
+        for op in block.ops:
+            for region in op.regions:
+                strip(region)
+
+    assert func.body is not None
+    strip(func.body)
+    faults = Judge(target("a2a3")).run(func, {"n": 2, "m": 2, "c": 3})
+    for block, ops in kept:
+        block.ops = ops
+    return faults
