@@ -31,12 +31,14 @@ def power(g: Golden) -> Case:
 
 def dequantised(g: Golden) -> Case:
     """(src - offset) * scale, one of each a row."""
-    dtype, rows, cols = g.dtype("src_type"), g.need("row"), g.need("col")
-    valid = g.need("valid_row"), g.need("valid_col")
-    a = np.frombuffer(g.raw("input"), KINDS[dtype]).reshape(rows, cols)
-    scale, offset = (_padded(np.frombuffer(g.raw(n), np.float32)) for n in ("scale", "offset"))
-    out = np.frombuffer(g.raw("golden"), np.float32).reshape(rows, cols)
-    sources = {"a": Source(a, valid), "scale": Source(scale, (rows, 1)), "offset": Source(offset, (rows, 1))}
+    dtype, cols = g.dtype("src_type", "src_dtype"), g.need("col", "src_cols")
+    valid = g.need("valid_row", "dst_valid_rows"), g.need("valid_col", "dst_valid_cols")
+    a = np.frombuffer(g.raw("input", "srcInput"), KINDS[dtype]).reshape(-1, cols)
+    scale, offset = (
+        _padded(np.frombuffer(g.raw(n, f"{n}Input"), np.float32).reshape(-1, g.get("para_cols") or 1))
+        for n in ("scale", "offset"))
+    out = np.frombuffer(g.raw("golden"), np.float32).reshape(-1, g.get("dst_cols") or cols)
+    sources = {"a": Source(a, valid), "scale": Source(scale, (valid[0], 1)), "offset": Source(offset, (valid[0], 1))}
     return judged(g, sources, out, valid, Pto("tdequant", "a scale offset"), None)
 
 
