@@ -79,6 +79,19 @@ def notified(scope: str) -> str:
         args="%s: !pto.ptr<i32>")
 
 
+def cores(waited: int) -> str:
+    """A cube core stores a product to `%p` and sets flag 3; a vector core waits for a flag and loads it."""
+    acc, vec = tile(16, 16, "f32", "acc", "col_major", "row_major", 1024), tile(16, 16)
+    text = kernel("\n".join((
+        view("pv", "p", "c64", "c16"), "pto.section.cube {", alloc("acc", acc, 0, "c16", "c16"),
+        window("cw", "pv", "%c0, %c0", "%c16, %c16", "16x16"), "pto.sync.set #pto.pipe<PIPE_FIX>, 4",
+        store("acc", "cw", acc, "16x16"), "pto.sync.set #pto.pipe<PIPE_FIX>, 3", "}",
+        "pto.section.vector {", alloc("t", vec, 0, "c16", "c16"),
+        window("vw", "pv", "%c0, %c0", "%c16, %c16", "16x16"), f"pto.sync.wait #pto.pipe<PIPE_MTE2>, {waited}",
+        load("vw", "t", vec, "16x16"), "}")))
+    return text.replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")
+
+
 PAIRS: dict[str, Pair] = {
     "RACE-RAW": Pair(chain("MTE2 V", "V MTE3"), chain("MTE2 V", "V MTE2")),
     "RACE-WAR": Pair(
@@ -89,5 +102,6 @@ PAIRS: dict[str, Pair] = {
     "RACE-VISIBLE": Pair(
         scalar_store("pto.cmo.cacheinvalid all #pto.address_space<gm>"),
         scalar_store("pto.fence.barrier_all #pto.fence_scope<gm>")),
+    "RACE-CORE": Pair(cores(3), cores(4)),
     "RACE-NOTIFY": Pair(notified("gm"), notified("local_memory")),
 }

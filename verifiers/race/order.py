@@ -124,6 +124,10 @@ class Order:
         it knows to be complete is visible to it."""
         self.uncleaned &= self.pending[_INDEX[SCALAR]] & ~on_scalar
 
+    def learn(self, pipe: str, carried: int) -> None:
+        """`pipe` comes to know all but `carried` complete; the scalar pipe, all pipes."""
+        self._learn(pipe, carried, True)
+
     def _learn(self, pipe: str, carried: int, scalar_issues: bool) -> None:
         if pipe == SCALAR and scalar_issues:
             self.pending = [bits & carried for bits in self.pending]

@@ -12,7 +12,7 @@ from pypto_verified.simulator.schedule.runs import replay
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import Hazard
 
-_HAZARDS = {"RACE-RAW": Hazard.RAW, "RACE-WAR": Hazard.WAR, "RACE-WAW": Hazard.WAW}
+_HAZARDS = {"RACE-RAW": Hazard.RAW, "RACE-WAR": Hazard.WAR, "RACE-WAW": Hazard.WAW, "RACE-CORE": Hazard.RAW}
 _FLAGS = ("EVENT-SET", "EVENT-WAIT", "EVENT-EXIT")
 _VISIBLE = "RACE-VISIBLE"
 ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE)

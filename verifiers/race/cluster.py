@@ -1,0 +1,304 @@
+"""A cube core and a vector core that run together, walked with numbers: what each has told the other.
+
+One core stands for all of its kind: the lanes of a cluster run the same text. Only accesses to global memory count,
+for the cores share no other memory. What a flag between cores, a push or a meeting of all cores tells is kept as in
+`order`: the accesses that whoever learns it can't rely on.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Hashable
+from dataclasses import dataclass, field
+
+from pypto_verified.index import Expr, const
+from pypto_verified.index.cond import FALSE
+from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.pto.module import EnumAttr
+from pypto_verified.targets import Target
+from pypto_verified.targets.events import pipe_of
+from pypto_verified.targets.pipes import SCALAR, CrossFlag, cross_flag
+from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step
+from verifiers.race.accesses import Access, accesses_of, is_global
+from verifiers.race.order import PIPES, Order
+from verifiers.race.places import Place, apart
+from verifiers.race.sync import Kind, Sync, sync_of
+from verifiers.race.values import Values
+from verifiers.recurrence import counted
+
+MOST_STEPS = 20_000
+_OTHER_LANE = 16
+"""On a5 a cube core speaks to lane 1 with ids that are so much larger."""
+_PUSHES = ("pto.tpush_to_aiv", "pto.tpush_to_aic")
+_POPS = ("pto.tpop_from_aic", "pto.tpop_from_aiv")
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """A core: `kind` is 'cube' or 'vector'; `foreign`: ops of the text that other cores run. `exact`: whether the order
+    of its ops is the same in every run, whatever the numbers; `why` it is not."""
+
+    kind: str
+    program: AccessProgram
+    foreign: frozenset[Hashable]
+    values: Values
+    order: Order = field(default_factory=Order)
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Touch:
+    """An access to global memory by a core, at a place."""
+
+    bit: int
+    member: Member
+    access: Access
+    place: Place
+
+
+@dataclass(slots=True, eq=False)
+class Between:
+    """Two accesses of different cores that may share a byte, the earlier one in this run first. `open`: nothing orders
+    them."""
+
+    first: Touch
+    second: Touch
+    open: bool
+
+
+class Cluster:
+    """The walk. `symbolic`: places stay as the text says them, else they are numbers; `automatic`: each core's own
+    order is the assembler's business and taken to be there. `pairs` by (kind and step of the earlier, of the later
+    access); `stuck`: cores wait for ever; `blind`: what is not followed, '' if nothing."""
+
+    def __init__(self, members: list[Member], target: Target, symbolic: bool, automatic: bool) -> None:
+        self.members = members
+        self.target = target
+        self.symbolic = symbolic
+        self.automatic = automatic
+        self.pairs: dict[tuple[str, int, str, int], Between] = {}
+        self.blind = ""
+        self.stuck = False
+        self._touches: dict[Hashable, Touch] = {}
+        self._all: list[Touch] = []
+        self._on_pipe: dict[tuple[str, str], int] = {(m.kind, p): 0 for m in members for p in PIPES}
+        self._tokens: dict[Hashable, deque[int]] = {}
+        self._met: dict[str, int] = {}
+        self._left = MOST_STEPS
+        self._accesses = {m.kind: accesses_of(m.program, target.name) for m in members}
+        self._run()
+
+    def _run(self) -> None:
+        going = [(m, self._walk(m, m.program.body)) for m in self.members]
+        while going:
+            left = []
+            moved = False
+            for member, walk in going:
+                before = self._left
+                try:
+                    next(walk)
+                    left.append((member, walk))
+                except StopIteration:
+                    moved = True
+                    continue
+                except ZeroDivisionError:
+                    self.blind = "a division by zero"
+                    return
+                moved |= self._left < before
+            if self._left <= 0:
+                self.blind = "a run of it takes too long"
+                return
+            if left and not moved:
+                self.stuck = True
+                return
+            going = left
+
+    def _walk(self, member: Member, node: Node) -> Generator[None]:
+        """Goes on until it has to wait for another core."""
+        if isinstance(node, Step):
+            if node.op not in member.foreign:
+                yield from self._step(member, node)
+        elif isinstance(node, Sequence):
+            for item in node.items:
+                yield from self._walk(member, item)
+        elif isinstance(node, Branch):
+            member.values.decide(node.cond)
+            if self._matters(member, node.then) or self._matters(member, node.orelse):
+                member.why = member.why or f"of the branch at line {node.op.line}"
+            yield from self._walk(member, node.then if member.values.holds(node.cond) else node.orelse)
+        else:
+            yield from self._loop(member, node)
+
+    def _loop(self, member: Member, loop: Loop) -> Generator[None]:
+        own = counted(loop)
+        if own is None or loop.inside is FALSE or not self._matters(member, loop.body):
+            return
+        if loop.lower is None or loop.upper is None or loop.step is None:
+            self.blind = self.blind or f"the loop at line {loop.op.line} is not counted"
+            return
+        values = member.values
+        values.decide(loop.lower, loop.upper, loop.step)
+        lower, upper, step = (values.of(e) for e in (loop.lower, loop.upper, loop.step))
+        if any(e.value is None for e in (loop.lower, loop.upper, loop.step)):
+            member.why = member.why or f"of the trip count of the loop at line {loop.op.line}"
+        for k in range(-((lower - upper) // step) if step > 0 else 0):
+            values[own.name] = values.of(own.base) + k
+            yield from self._walk(member, loop.body)
+            if self._left <= 0:
+                return
+        values.pop(own.name, None)
+
+    def _matters(self, member: Member, node: Node) -> bool:
+        """Whether anything in there is seen by the other core."""
+        if isinstance(node, Step):
+            accesses = self._accesses[member.kind].get(node.index, ())
+            return node.op not in member.foreign and (
+                any(is_global(a) for a in accesses) or sync_of(node, self.target) is not None or self._tells(node))
+        if isinstance(node, Sequence):
+            return any(self._matters(member, item) for item in node.items)
+        if isinstance(node, Branch):
+            return self._matters(member, node.then) or self._matters(member, node.orelse)
+        return self._matters(member, node.body)
+
+    def _tells(self, step: Step) -> bool:
+        name = step.op.name
+        return name in (*_PUSHES, *_POPS) or cross_flag(name, self.target.name) is not None
+
+    # One step
+
+    def _step(self, member: Member, step: Step) -> Generator[None]:
+        self._left -= 1
+        row = cross_flag(step.op.name, self.target.name)
+        if row is not None:
+            yield from self._flag(member, step, row)
+            return
+        if step.op.name == "pto.syncall":
+            yield from self._meet(member, step)
+            return
+        if step.op.name in _POPS:
+            key = ("fifo", pipe_id(step.op), member.kind)
+            yield from self._wait(member, key, SCALAR if not self.target.on_chip_pipe else step.phases[0].pipe)
+        sync = sync_of(step, self.target)
+        if sync is not None:
+            self._sync(member, sync)
+        self._touch(member, step)
+        if step.op.name in _PUSHES:
+            self._give(member, ("fifo", pipe_id(step.op), self._other(member)), step.phases[0].pipe)
+
+    def _sync(self, member: Member, sync: Sync) -> None:
+        order, kind = member.order, sync.kind
+        on_pipe = self._on_pipe.get((member.kind, sync.pipe), 0)
+        if kind is Kind.DRAIN:
+            self._learn(member, SCALAR, ~self._own(member))
+        elif kind is Kind.BARRIER:
+            self._learn(member, sync.pipe, ~on_pipe)
+        elif kind is Kind.FENCE:
+            self._learn(member, SCALAR, ~self._own(member))
+        elif sync.id is not None and kind in (Kind.SET, Kind.WAIT):
+            key = (sync.pair, member.values.of(sync.id))
+            if kind is Kind.SET:
+                order.set(key, sync.pipe, on_pipe)
+            else:
+                order.wait(key, sync.pipe, True)
+
+    def _own(self, member: Member) -> int:
+        found = 0
+        for pipe in PIPES:
+            found |= self._on_pipe[member.kind, pipe]
+        return found
+
+    def _touch(self, member: Member, step: Step) -> None:
+        bits = 0
+        for access in self._accesses[member.kind].get(step.index, ()):
+            if is_global(access):
+                touch = self._at(member, access)
+                self._compare(touch)
+                bits |= 1 << touch.bit
+        if bits:
+            for m in self.members:
+                m.order.issue(bits, 0)
+            for tokens in self._tokens.values():
+                for i in range(len(tokens)):
+                    tokens[i] |= bits
+
+    def _at(self, member: Member, access: Access) -> Touch:
+        place = access.place
+        if not self.symbolic:
+            place = place.at({n: const(member.values[n]) for n in access.names})
+        key = (member.kind, access.number, place.key())
+        found = self._touches.get(key)
+        if found is None:
+            found = self._touches[key] = Touch(len(self._all), member, access, place)
+            self._all.append(found)
+            self._on_pipe[member.kind, access.pipe] |= 1 << found.bit
+        return found
+
+    def _compare(self, later: Touch) -> None:
+        member = later.member
+        live, pending = member.order.live, member.order.waits_for(later.access.pipe)
+        for earlier in self._all:
+            if earlier.member is member or not live >> earlier.bit & 1:
+                continue
+            if not (earlier.access.writes or later.access.writes) or earlier.place.arena != later.place.arena:
+                continue
+            shared = apart(earlier.place, later.place)
+            if shared is FALSE or (self.symbolic and shared.kind != "true"):
+                key = (earlier.member.kind, earlier.access.step.index, member.kind, later.access.step.index)
+                found = self.pairs.setdefault(key, Between(earlier, later, False))
+                found.open |= bool(pending >> earlier.bit & 1)
+
+    # Between the cores
+
+    def _other(self, member: Member) -> str:
+        return "vector" if member.kind == "cube" else "cube"
+
+    def _flag(self, member: Member, step: Step, row: CrossFlag) -> Generator[None]:
+        id, pipe = self._flag_id(member, step), _pipe(step)
+        if id is None or not pipe or step.op.attrs.get("ffts_mode", 2) != 2:
+            self.blind = self.blind or f"the flag at line {step.op.line} is not followed"
+            return
+        if self.target.on_chip_pipe and member.kind == "cube" and id >= _OTHER_LANE:
+            return
+        if step.op.name == row.set:
+            self._give(member, ("flag", id, self._other(member)), pipe)
+        else:
+            yield from self._wait(member, ("flag", id, member.kind), SCALAR if row.stalls_core else pipe)
+
+    def _flag_id(self, member: Member, step: Step) -> int | None:
+        fixed = step.op.attrs.get("event_id")
+        if isinstance(fixed, int):
+            return fixed
+        computed = next((o for o in step.operands.get("event_id_dyn", ()) if isinstance(o, Expr)), None)
+        return member.values.of(computed) if computed is not None else None
+
+    def _give(self, member: Member, key: Hashable, pipe: str) -> None:
+        done = self._own(member) if self.automatic else self._on_pipe[member.kind, pipe]
+        token = member.order.waits_for(pipe) & ~done
+        self._tokens.setdefault(key, deque()).append(token)
+
+    def _wait(self, member: Member, key: Hashable, pipe: str) -> Generator[None]:
+        while not self._tokens.get(key):
+            yield
+        self._learn(member, SCALAR if self.automatic else pipe, self._tokens[key].popleft())
+
+    def _meet(self, member: Member, step: Step) -> Generator[None]:
+        """All cores that a syncall is for have done all they had begun when any goes on."""
+        self._learn(member, SCALAR, ~self._own(member))
+        named = step.op.attrs.get("core_type")
+        if not isinstance(named, EnumAttr) or named.member != "mix":
+            return
+        self._met[member.kind] = self._met.get(member.kind, 0) + 1
+        own = self._met[member.kind]
+        for other in self.members:
+            while self._met.get(other.kind, 0) < own:
+                yield
+        for other in self.members:
+            self._learn(member, SCALAR, ~self._own(other))
+
+    def _learn(self, member: Member, pipe: str, carried: int) -> None:
+        member.order.learn(pipe, carried)
+
+
+def _pipe(step: Step) -> str:
+    named = step.op.attrs.get("pipe")
+    return pipe_of(named.member) if isinstance(named, EnumAttr) else ""

@@ -1,0 +1,153 @@
+"""RACE: what one core leaves in global memory for another is handed over by a flag, a push or a meeting of both."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+
+from pypto_verified.errors import NotModelled
+from pypto_verified.pto.module import Func, Module, Symbol
+from pypto_verified.pto.walk import walk_ops
+from verifiers.access import AccessProgram, build_program
+from verifiers.flags import cores_of, sections_of
+from verifiers.race.cluster import Between, Cluster, Member
+from verifiers.race.sync import is_manual
+from verifiers.race.values import Values, choices, deciding
+from verifiers.rule import SAFETY, Rule, Witness, always
+from verifiers.sites import Context, Site, op_text
+
+_KINDS = ("cube", "vector")
+_RUNS = 24
+"""Choices of numbers that are tried for a kernel."""
+_SUFFIXES = (("_aic", "_aiv"), ("_cube", "_vector"), ("_cube", "_vec"))
+"""Names of the two functions of one kernel (PyPTO)."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoreSite(Site):
+    """Two accesses of different cores that may share bytes of global memory. `given`: numbers for which nothing orders
+    them; `why`: what keeps them from being decided."""
+
+    pair: Between
+    fails: bool
+    given: tuple[tuple[str, int], ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Part:
+    """A core of a kernel: the ops of `program` that are not `foreign`."""
+
+    kind: str
+    program: AccessProgram
+    foreign: frozenset[Hashable]
+
+
+def _parts(context: Context) -> list[_Part]:
+    """The cores that run together with this function; none if it runs alone."""
+    own = context.program
+    if set(_KINDS) <= sections_of(own).keys():
+        return [_Part(kind, own, frozenset(foreign)) for kind, foreign in cores_of(own).items() if kind in _KINDS]
+    peer = _peer(own.func, context.module)
+    if peer is None or own.func.kernel_kind not in _KINDS:
+        return []
+    other = _program(peer, own, context.target.name)
+    if other is None:
+        return []
+    found = [_Part(own.func.kernel_kind, own, frozenset()), _Part(peer.kernel_kind, other, frozenset())]
+    return sorted(found, key=lambda p: p.kind)
+
+
+def _peer(func: Func, module: Module | None) -> Func | None:
+    """The function of the other kind that belongs to the same kernel."""
+    others = (f for f in module.funcs if f.body is not None) if module is not None else ()
+    return next((
+        o for o in others if {o.kernel_kind, func.kernel_kind} == set(_KINDS)
+        and (func.name in _named(o) or o.name in _named(func) or _paired(func.name, o.name))), None)
+
+
+def _named(func: Func) -> set[str]:
+    peers = (op.attrs.get("peer_func") for op in walk_ops(func))
+    return {p.name for p in peers if isinstance(p, Symbol)}
+
+
+def _paired(a: str, b: str) -> bool:
+    return any(
+        x.endswith(cube) and x.removesuffix(cube) + vector == y
+        for cube, vector in _SUFFIXES for x, y in ((a, b), (b, a)))
+
+
+@lru_cache(maxsize=2)
+def _program(func: Func, own: AccessProgram, target: str) -> AccessProgram | None:
+    try:
+        return build_program(func, own.file, target)
+    except NotModelled:
+        return None
+
+
+def _walk(context: Context, parts: list[_Part], given: dict[str, int], symbolic: bool) -> Cluster:
+    members = [Member(p.kind, p.program, p.foreign, Values(p.program, given)) for p in parts]
+    automatic = not context.explicit_sync and not any(is_manual(p.program) for p in parts)
+    return Cluster(members, context.target, symbolic, automatic)
+
+
+def _sites(context: Context) -> Iterator[CoreSite]:
+    parts = _parts(context)
+    if not parts:
+        return
+    own = context.program
+    tried = list(islice(choices(own, own.symbols.facts & context.assumed), _RUNS)) or [{}]
+    whole = _walk(context, parts, tried[0], symbolic=True)
+    why = whole.blind or ("a core waits for ever for the other" if whole.stuck else "")
+    order = why or next((f"it is not followed for all runs, because {m.why}" for m in whole.members if m.why), "")
+    broken = _broken(context, parts, tried) if whole.pairs and not why else {}
+    for key, pair in whole.pairs.items():
+        second = pair.second
+        if second.member.program is not own:
+            continue
+        given, asked = broken.get(key, ({}, frozenset()))
+        fails = key in broken and not asked
+        unsure = "" if fails else order
+        if not fails and pair.open:
+            unsure = unsure or (f"it depends on {', '.join(sorted(asked))}" if asked else "it depends on the numbers")
+        first, line = pair.first.access.step.op, own.location(pair.first.access.step.op).line
+        label = f"{op_text(second.access.step.op)} ({second.member.kind} core) after {op_text(first)} line {line}"
+        shown = tuple((n, v) for n, v in given.items() if n in deciding(own))
+        yield CoreSite(
+            context, second.access.step.op, second.access.step.path, label, pair, fails, shown, unsure)
+
+
+def _broken(
+    context: Context, parts: list[_Part], tried: list[dict[str, int]]
+) -> dict[tuple[str, int, str, int], tuple[dict[str, int], frozenset[str]]]:
+    """Pairs that some run leaves open, with its numbers and what it depends on."""
+    found: dict[tuple[str, int, str, int], tuple[dict[str, int], frozenset[str]]] = {}
+    for given in tried:
+        run = _walk(context, parts, given, symbolic=False)
+        asked = frozenset(n for m in run.members for n in m.values.asked)
+        for key, pair in run.pairs.items() if not run.blind else ():
+            if pair.open and (key not in found or (found[key][1] and not asked)):
+                found[key] = given, asked
+    return found
+
+
+def _explain(s: CoreSite, w: Witness) -> str:
+    first, second = s.pair.first, s.pair.second
+    line = s.context.program.location(first.access.step.op).line
+    does = {True: "writes", False: "reads"}
+    return (
+        f"{op_text(s.op)} of the {second.member.kind} core {does[second.access.writes]} {second.access.what}, which "
+        f"{op_text(first.access.step.op)} at line {line} of the {first.member.kind} core {does[first.access.writes]}: "
+        "nothing orders the two cores")
+
+
+HANDOVER: Rule[CoreSite] = Rule(
+    id="RACE-CORE", kind=SAFETY, observable=True, requires=("EV-06",), source="PTO-ISA set_cross_core, TPush.hpp",
+    claim="accesses of two cores to the same global memory are ordered by a flag, a push or a barrier of both cores",
+    sites=_sites, applies=always, assumptions=("DISTINCT-POINTERS",),
+    undecided=lambda s: s.why, given=lambda s: not s.why,
+    goal=lambda s: not s.fails and not s.why, shown=lambda s: dict(s.given), explain=_explain,
+    help=lambda s: "set a flag between the cores after the first and wait for it before the second, or push the tile",
+    mutant=lambda s: True)
