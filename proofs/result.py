@@ -76,10 +76,11 @@ def fingerprint() -> str:
 
 
 def source_files() -> Iterator[Path]:
-    """The files of the fingerprint."""
+    """The files of the fingerprint. What the assembler rejects is in no formula."""
     for name in _SOURCES:
         path = _ROOT / name
-        yield from sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        found = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        yield from (file for file in found if not file.name.startswith("legality"))
 
 
 def load(path: Path = RECORDED) -> Record:

@@ -270,7 +270,8 @@ def _prove(options: argparse.Namespace) -> int:
     from proofs.form import as_json, as_text, exit_code
 
     try:
-        results = proofs.run(cold=options.cold, cross=options.cross, seeds=options.seeds)
+        results = proofs.run(
+            cold=options.cold, cross=options.cross, seeds=options.seeds, disputes=_disputes())
     except ImportError as error:
         return _refuse(f"{error}; a second opinion needs the extra: pip install 'pypto-verified[cross]'")
     sys.stdout.write(as_json(results) if options.format == "json" else as_text(results))

@@ -17,6 +17,7 @@ from proofs import prover, result
 from proofs.form import as_json, as_text, exit_code
 from proofs.registry import THEOREMS
 from proofs.result import Record, Result, load, save, source_files
+from pypto_verified.cache import default_directory
 from pypto_verified.cli import main
 from pypto_verified.report.model import Verdict
 
@@ -133,6 +134,7 @@ def test_the_command_passes_its_options_on(monkeypatch: pytest.MonkeyPatch, caps
     asked: dict[str, object] = {}
     monkeypatch.setattr(proofs, "run", lambda **options: asked.update(options) or [REFUTED])
     assert main(["prove", "--seeds", "10", "--cross", "--format", "json"]) == 1
+    assert asked.pop("disputes") == default_directory() / "disagreements"
     assert asked == {"cold": False, "cross": True, "seeds": 10}
     assert json.loads(capsys.readouterr().out)["theorems"][0]["id"] == "T-TWO"
 
