@@ -64,6 +64,10 @@ class Core:
         """Whether all queues are empty."""
         return not any(self.queues.values())
 
+    def queued(self) -> int:
+        """Steps in the queues."""
+        return sum(map(len, self.queues.values()))
+
     def hold(self, token: Token, strict: bool = False) -> None:
         """The scalar unit has waited for `token`: nothing issued later starts before. In the `strict` reading that is
         known of the scalar unit's own ops alone."""

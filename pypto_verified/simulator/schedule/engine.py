@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from pypto_verified.simulator.errors import SimError
 from pypto_verified.simulator.schedule.core import SCALAR, Core
@@ -21,8 +20,7 @@ AHEAD = 512
 """Steps in the queues of a core beyond which its scalar unit issues no more while anything else can run."""
 
 
-@dataclass(frozen=True, slots=True)
-class Agent:
+class Agent(NamedTuple):
     """A pipe that may go on: with `item`, or, the scalar unit alone, by issuing more."""
 
     core: Core
@@ -68,8 +66,11 @@ def step(world: World, agent: Agent) -> None:
 
 def run(world: World, policy: Policy) -> None:
     """Run to the end, to a deadlock or to a fault."""
+    ahead = isinstance(policy, Eager | Late)
     try:
         while True:
+            if ahead:
+                _issue_ahead(world)
             choices = agents(world)
             if not choices:
                 break
@@ -81,6 +82,13 @@ def run(world: World, policy: Policy) -> None:
     conclude(world)
 
 
+def _issue_ahead(world: World) -> None:
+    """All scalar units issue until they have something to do themselves, up to a limit."""
+    for core in world.cores:
+        while not core.ended and not core.hand_out() and core.queued() < AHEAD:
+            core.advance()
+
+
 def conclude(world: World) -> None:
     """When no pipe can go on: all are done, or it is a deadlock."""
     if not all(core.ended and not core.pending and core.idle() for core in world.cores):
@@ -89,23 +97,13 @@ def conclude(world: World) -> None:
 
 def program_order(choices: Sequence[Agent]) -> Agent:
     """The oldest step that can run; more is issued when none can. A core goes on until it has to wait for another."""
-    for agent in choices:
-        first = choices[0].core
-        if agent.core is first and agent.item is not None:
-            return min((a for a in choices if a.core is first and a.item is not None), key=_age)
-    return choices[0]
+    first = choices[0].core
+    ready = [a for a in choices if a.core is first and a.item is not None]
+    return min(ready, key=_age) if ready else choices[0]
 
 
 def _age(agent: Agent) -> int:
     return agent.item.seq if agent.item is not None else 0
-
-
-def _issuing(choices: Sequence[Agent]) -> Agent | None:
-    """The scalar unit that is to issue next: all run ahead, up to a limit."""
-    for agent in choices:
-        if agent.item is None and sum(map(len, agent.core.queues.values())) < AHEAD:
-            return agent
-    return None
 
 
 class Eager:
@@ -115,9 +113,6 @@ class Eager:
         self._turn: list[tuple[int, str]] = []
 
     def __call__(self, choices: Sequence[Agent]) -> Agent:
-        ahead = _issuing(choices)
-        if ahead is not None:
-            return ahead
         by_key = {a.key: a for a in choices if a.item is not None} or {a.key: a for a in choices}
         while True:
             while self._turn:
@@ -127,23 +122,20 @@ class Eager:
             self._turn = list(reversed(list(by_key)))
 
 
-def late(choices: Sequence[Agent]) -> Agent:
-    """Scalar units run ahead; then the youngest step that can run: an older one only runs when everything younger
-    waits."""
-    return _issuing(choices) or max(choices, key=_age)
+class Late:
+    """Scalar units run ahead; then the youngest step that can run: an older one only when everything younger waits."""
+
+    def __call__(self, choices: Sequence[Agent]) -> Agent:
+        return max(choices, key=_age)
 
 
 class Random:
-    """Any of them, by seed; scalar units run ahead half of the time."""
+    """Any of them, by seed."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
 
     def __call__(self, choices: Sequence[Agent]) -> Agent:
-        if self._random.random() < 0.5:
-            ahead = _issuing(choices)
-            if ahead is not None:
-                return ahead
         return choices[self._random.randrange(len(choices))]
 
 
@@ -153,7 +145,7 @@ SCHEDULES = ("program", "eager", "late", "random", "exhaustive", "cpu")
 def policy(schedule: str, seed: int) -> Policy:
     """The choice that a schedule's name stands for. KeyError for an unknown one."""
     made: dict[str, Callable[[], Policy]] = {
-        "program": lambda: program_order, "cpu": lambda: program_order, "eager": Eager, "late": lambda: late,
+        "program": lambda: program_order, "cpu": lambda: program_order, "eager": Eager, "late": Late,
         "random": lambda: Random(seed),
     }
     return made[schedule]()

@@ -182,6 +182,10 @@ def member(op: Op, name: str) -> str:
 
 
 def _key(core: Core, issue: Issue) -> Key:
+    """The flag that an op names. EventError for an id that there is not."""
+    known = issue.site.plan
+    if isinstance(known, tuple):
+        return known
     op = issue.op
     names = ("src_op", "dst_op") if "src_op" in op.attrs else ("src_pipe", "dst_pipe")
     key = (member(op, names[0]), member(op, names[1]), number(op, issue.operands(core.env), "event_id"))
@@ -190,6 +194,8 @@ def _key(core: Core, issue: Issue) -> Key:
             raise UnmodelledError(f"{op.name} with pipe {pipe}")
     if not 0 <= key[2] < core.world.target.event_ids:
         raise EventError(f"id {key[2]} of {core.world.target.event_ids}", help="ids count from 0 for each pipe pair")
+    if "event_id" not in op.args:
+        issue.site.plan = key
     return key
 
 
