@@ -77,7 +77,9 @@ def second_opinion(result: FileResult) -> str:
     asked = [o for function in result.functions for o in function.obligations if o.second]
     counts = Counter(o.second.partition(":")[0] for o in asked)
     alone = [f"{o.rule} at {o.site} ({o.second})" for o in asked if o.second.endswith("alone")]
-    told = ", ".join(f"{n} {what}" for what, n in sorted(counts.items())) or "nothing was left to a solver"
+    words = {"agrees": "agree", "differs": "differ"}
+    told = ", ".join(f"{n} {words.get(what, what)}" for what, n in sorted(counts.items()))
+    told = told or "nothing was left to a solver"
     return f"second opinion: {told}" + (f": {'; '.join(alone)}" if alone else "")
 
 

@@ -95,7 +95,17 @@ def _obligations(file: FileResult) -> Iterator[Line]:
         for row in (head, *rows):
             left = "  ".join(f"{text:<{w}}" for text, w in zip(row[:4], widths[:4], strict=True))
             yield [("dim", f"  {left}  {row[4]:>{widths[4]}}  {row[5]:>{widths[5]}}")]
+        yield [("dim", f"  {', '.join(_costs(function))}")]
     yield []
+
+
+def _costs(function: FunctionResult) -> Iterator[str]:
+    """How much each rung of the solver ladder decided, and what that cost."""
+    for decider in sorted({o.decider for o in function.obligations}):
+        own = [o for o in function.obligations if o.decider == decider]
+        units = sum(o.rlimit for o in own)
+        cost = f"{sum(o.milliseconds for o in own):.1f} ms" + (f", {units:,} units" if units else "")
+        yield f"{len(own)} by {decider or 'no rung'} ({cost})"
 
 
 def _decider(o: Obligation) -> str:

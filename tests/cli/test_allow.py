@@ -156,7 +156,8 @@ def test_the_verbose_form_lists_each_obligation(tmp_path: Path, capsys: pytest.C
     _, out = run(capsys, path, "-v")
     table = out[out.index("obligations of k"):].splitlines()
     assert table[1].split() == ["rule", "site", "verdict", "decided", "by", "ms", "units"]
-    assert any(line.split()[0] == "BOX-ROWS" and "REFUTED" in line for line in table[2:])
+    assert any(line.split()[0] == "BOX-ROWS" and "REFUTED" in line for line in table[2:] if line)
+    assert " by normal-form (" in out
     _, out = run(capsys, path, "--format", "json", "-v")
     (function,) = json.loads(out)["files"][0]["functions"]
     details = function["details"]
@@ -172,4 +173,4 @@ def test_a_second_opinion_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[
     code, out = run(capsys, write(tmp_path, PAIRS["WRITE-REST"].good), "--cross")
     assert code == 0
     assert "second opinion: " in out
-    assert "agrees" in out
+    assert " agree" in out
