@@ -28,6 +28,14 @@ class Answer:
     why: str = ""
 
 
+_RUNGS = ("", "normal-form", "enumeration", LINEAR, DIGITS, SECOND)
+
+
+def hardest(*deciders: str) -> str:
+    """The highest rung of the ladder among these."""
+    return max(deciders, key=_RUNGS.index)
+
+
 def rung_of(*conditions: Cond) -> str:
     """LINEAR for linear integers alone; DIGITS where a quotient, a remainder or a product of symbols is among them."""
     return LINEAR if all(map(_linear, conditions)) else DIGITS

@@ -8,6 +8,7 @@ from pathlib import Path
 from pypto_verified.index import Cond, holds, implies, substitute_cond, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.report.model import Verdict
+from verifiers.solver.answer import hardest
 from verifiers.solver.cone import booleans_of, components, conjuncts, names_of, split_by_relevance
 from verifiers.solver.enumeration import domain_of, first_point
 from verifiers.solver.oracle import Oracle
@@ -92,12 +93,14 @@ class Ladder:
         goal = substitute_cond(query.goal, fixed)
         guessed = self._avoided(at, goal, free)
         if guessed:
-            return Decision(Verdict.UNKNOWN, guessed, failing.model, failing.bools, needs_condition=True)
+            decider = hardest(failing.decider, guessed)
+            return Decision(Verdict.UNKNOWN, decider, failing.model, failing.bools, needs_condition=True)
         safe = self.oracle.exists_forall(at, goal, sorted(free))
         if safe.status == "unsat":
-            return replace(failing, decider=safe.decider)
+            return replace(failing, decider=hardest(failing.decider, safe.decider))
         why = "" if safe.status == "sat" else "whether a caller can avoid it is beyond the solver's budget"
-        return Decision(Verdict.UNKNOWN, safe.decider, failing.model, failing.bools, needs_condition=True, why=why)
+        decider = hardest(failing.decider, safe.decider)
+        return Decision(Verdict.UNKNOWN, decider, failing.model, failing.bools, needs_condition=True, why=why)
 
     def _avoided(self, at: Cond, goal: Cond, free: frozenset[str]) -> str:
         """The rung that shows some reachable values of the free symbols to keep the goal everywhere; '' if none of a
