@@ -35,7 +35,7 @@ def _to_l0(site: Site, dst: Tile, src: Tile, row: int, col: int) -> None:
     rows, cols, layout = ceil_to(dst.type.rows, box_rows), ceil_to(dst.type.cols, box_cols), dst.layout
     if dst.compact and not site.declared:
         if dst.space is Space.LEFT:
-            rows, cols = ceil_to(dst.rows, 16), ceil_to(dst.cols, dst.block)
+            rows, cols = ceil_to(dst.rows, box_rows), ceil_to(dst.cols, dst.block)
         else:
             rows, cols = ceil_to(dst.rows, dst.block), ceil_to(dst.cols, 16)
         layout = dst.pitched(rows, cols)
