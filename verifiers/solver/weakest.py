@@ -13,7 +13,7 @@ from verifiers.solver.ladder import Ladder
 _PROBES = 40
 """Numbers up to two to this power are looked at for the ends of an interval."""
 
-_MANY = 32
+_MANY = 8
 """Conditions beyond which a user is shown all of them."""
 
 
