@@ -16,7 +16,7 @@ from pypto_verified.simulator.schedule.outcome import At
 from pypto_verified.simulator.schedule.queue import Item
 
 if TYPE_CHECKING:
-    from pypto_verified.simulator.schedule.fifo import End
+    from pypto_verified.simulator.schedule.ends import End
     from pypto_verified.simulator.schedule.flags import Flag
     from pypto_verified.simulator.schedule.world import World
 

@@ -1,8 +1,8 @@
-"""Signals between cores: counted flags (FFTS on a2a3, intra-block on a5) and barriers of all cores.
+"""Counted flags between cores: FFTS on both targets, intra-block on a5.
 
 An FFTS set is passed on when every core of its group has given one: mode 0 all cores of the kind, 1 the vector cores of
 a cluster, 2 a cube and its vector cores (a cube's set reaches both, a cube's wait needs both). An intra-block flag goes
-from one core to one: ids from 16 on are the second lane's, on the cube's side. Source: PTO-ISA TSync.hpp, SyncAll.hpp.
+from one core to one: ids from 16 on are the second lane's, on the cube's side. Source: PTO-ISA TSync.hpp.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from pypto_verified.pto.module import EnumAttr, Op
-from pypto_verified.simulator.errors import UnmodelledError
+from pypto_verified.pto.module import Op
 from pypto_verified.simulator.schedule.clocks import Timeline, Token, together
 from pypto_verified.simulator.schedule.code import Issue
 from pypto_verified.simulator.schedule.core import SCALAR, Core
@@ -179,154 +178,3 @@ def wait_cross(core: Core, issue: Issue) -> Iterator[Item]:
     row = cross_flag(op.name, core.world.target.name)
     stalls = row.stalls_core if row is not None else True
     yield Wait(core, op, member(op, "pipe"), _ids(core, issue), stalls)
-
-
-@dataclass(slots=True)
-class Meeting:
-    """A barrier of cores: what each has arrived with, one a call."""
-
-    arrived: dict[int, list[Token]] = field(default_factory=dict)
-
-
-class Arrive(Item):
-    """A core has drained its pipes and is at the barrier."""
-
-    __slots__ = ("meeting",)
-
-    def __init__(self, core: Core, op: Op, meeting: Meeting) -> None:
-        super().__init__(core, op, SCALAR)
-        self.meeting = meeting
-
-    def ready(self) -> bool:
-        return self.core.idle()
-
-    def run(self, lane: Timeline) -> None:
-        token = self.core.everything()
-        self.core.hold(token)
-        self.meeting.arrived.setdefault(self.core.index, []).append(token)
-
-    def want(self) -> Want:
-        return Want("all pipes of its core", ("idle", self.core.index))
-
-
-class Leave(Item):
-    """Goes on when `expected` cores have arrived as often as this one."""
-
-    __slots__ = ("expected", "hard", "meeting", "participants")
-
-    def __init__(
-        self, core: Core, op: Op, meeting: Meeting, participants: list[int], expected: int, hard: bool
-    ) -> None:
-        super().__init__(core, op, SCALAR)
-        self.meeting = meeting
-        self.participants = participants
-        self.expected = expected
-        self.hard = hard
-
-    def _there(self) -> list[Token]:
-        arrived = self.meeting.arrived
-        turn = len(arrived.get(self.core.index, ()))
-        return [arrived[i][turn - 1] for i in self.participants if len(arrived.get(i, ())) >= turn]
-
-    def ready(self) -> bool:
-        return len(self._there()) >= self.expected
-
-    def run(self, lane: Timeline) -> None:
-        self.core.hold(together(self._there()))
-
-    def want(self) -> Want:
-        launched = len(self.participants)
-        text = f"{self.expected} cores at the barrier, {len(self._there())} are there"
-        if launched < self.expected:
-            text += f" and only {launched} run this kernel" + (
-                ": a hard barrier counts every core of the chip" if self.hard else "")
-        return Want(text, ("meeting", id(self.meeting)))
-
-
-_KINDS = {"aiv_only": ("vector",), "aic_only": ("cube",), "mix": ("cube", "vector")}
-
-
-def syncall(core: Core, issue: Issue) -> Iterator[Item]:
-    """`syncall`: a hard one waits for every core of the chip, a soft one for those of the launch (or `used_cores`)."""
-    op, world = issue.op, core.world
-    mode, type_ = op.attrs.get("mode"), op.attrs.get("core_type")
-    kinds = _KINDS.get(type_.member if isinstance(type_, EnumAttr) else "mix")
-    if kinds is None:
-        raise UnmodelledError(f"{op.name} of {type_}")
-    hard = isinstance(mode, EnumAttr) and mode.member == "hard"
-    participants = [c.index for c in world.cores if c.kind in kinds]
-    if core.index not in participants:
-        raise PipeError(f"a barrier of {' and '.join(kinds)} cores on a {core.kind} core: it takes no part",
-                        help="name the kinds of cores that run this code")
-    used = issue.operands(core.env).get("used_cores")
-    expected = len(participants)
-    if hard and world.chip:
-        expected = sum(world.chip * (world.target.lanes_per_cube if k == "vector" else 1) for k in kinds)
-    elif not hard and isinstance(used, list | tuple) and used and isinstance(used[0], int) and used[0] > 0:
-        expected = used[0]
-    meeting = world.signals.setdefault(("meeting", hard, kinds), Meeting())
-    assert isinstance(meeting, Meeting)
-    yield Arrive(core, op, meeting)
-    yield Leave(core, op, meeting, participants, expected, hard)
-
-
-@dataclass(slots=True)
-class BufferId:
-    """An a5 buffer id of a core: the last release of each pipe in program order, which stands for those before it."""
-
-    last: dict[str, Release] = field(default_factory=dict)
-
-
-class Release(Item):
-    """Tells that the pipe is done with the buffer."""
-
-    __slots__ = ("key", "token")
-
-    def __init__(self, core: Core, op: Op, pipe: str, key: object) -> None:
-        super().__init__(core, op, pipe)
-        self.key = key
-        self.token: Token | None = None
-
-    def run(self, lane: Timeline) -> None:
-        self.token = lane.token()
-
-    def gives(self) -> object:
-        return self.key
-
-
-class Acquire(Item):
-    """Holds its pipe until every release that stands before it in the program has been given."""
-
-    __slots__ = ("key", "needed")
-
-    def __init__(self, core: Core, op: Op, pipe: str, buffer: BufferId, key: object) -> None:
-        super().__init__(core, op, pipe)
-        self.key = key
-        self.needed = list(buffer.last.values())
-
-    def ready(self) -> bool:
-        return all(r.token is not None for r in self.needed) or not self.core.world.ordering
-
-    def run(self, lane: Timeline) -> None:
-        for release in self.needed:
-            if release.token is not None:
-                lane.learn(release.token)
-
-    def want(self) -> Want:
-        return Want(f"the releases of {self.key}", self.key)
-
-
-def buffer_id(core: Core, issue: Issue) -> Iterator[Item]:
-    """`get_buf`, `rls_buf` in mode 0. Source: PTOAS micro-isa/01-pipeline-sync.md."""
-    op = issue.op
-    if op.attrs.get("mode", 0) not in (0, None):
-        raise UnmodelledError(f"{op.name} in mode {op.attrs['mode']}")
-    key = ("buffer id", core.index, number(op, issue.operands(core.env), "buf_id"))
-    found = core.world.signals.setdefault(key, BufferId())
-    assert isinstance(found, BufferId)
-    pipe = member(op, "op_type")
-    if op.name.startswith("pto.rls_buf"):
-        found.last[pipe] = release = Release(core, op, pipe, key)
-        yield release
-    else:
-        yield Acquire(core, op, pipe, found, key)

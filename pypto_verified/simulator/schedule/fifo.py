@@ -9,9 +9,7 @@ alone. Source: PTO-ISA npu/a2a3 and npu/a5 TPush.hpp, TPop.hpp, TFree.hpp.
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -19,124 +17,34 @@ from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.types import TileBufType
 from pypto_verified.simulator.errors import Place, UnmodelledError
-from pypto_verified.simulator.schedule.clocks import Timeline, Token
+from pypto_verified.simulator.schedule.clocks import Timeline
 from pypto_verified.simulator.schedule.code import Code, Issue, reached
 from pypto_verified.simulator.schedule.core import SCALAR, Core
-from pypto_verified.simulator.schedule.cross import cluster, published
+from pypto_verified.simulator.schedule.cross import cluster
+from pypto_verified.simulator.schedule.ends import (
+    CHIP_POP_PIPE,
+    PUSH_PIPE,
+    SPACE,
+    TO_CUBE,
+    TO_VECTOR,
+    WORD,
+    End,
+    Give,
+    Take,
+    buffer_names,
+    consumes,
+    lanes_of,
+    number_of,
+    produces,
+    tokens_of,
+)
 from pypto_verified.simulator.schedule.faults import PipeError
-from pypto_verified.simulator.schedule.queue import Item, Want
+from pypto_verified.simulator.schedule.queue import Item
 from pypto_verified.simulator.schedule.transfer import arbitrary, load, store, to_cube, to_lane
 from pypto_verified.simulator.tile import Pointer, Tensor, Tile, device_layout
 from pypto_verified.simulator.values import Array, storage
 from pypto_verified.targets.fifo import LEDGERS, posts, waits
 from pypto_verified.targets.split import SPLITS, Split, popped, pushed
-
-TO_VECTOR, TO_CUBE = 1, 2
-"""Directions, as `dir_mask` counts them."""
-_PUSH_PIPE = {TO_VECTOR: "FIX", TO_CUBE: "MTE3"}
-_CHIP_POP_PIPE = {TO_VECTOR: "V", TO_CUBE: "MTE1"}
-_SPACE = {TO_VECTOR: Space.VEC, TO_CUBE: Space.MAT}
-_WORD = {TO_VECTOR: "the vector cores", TO_CUBE: "the cube"}
-
-
-@dataclass(slots=True)
-class Tokens:
-    """A counted flag on its way to one core. `last`: the op that gave one last."""
-
-    given: deque[Token] = field(default_factory=deque)
-    last: Item | None = None
-
-
-@dataclass(slots=True)
-class End:
-    """One core's end of a pipe. `names`: what ties it to the other end, by direction; `buffers`: the consumer's buffer,
-    by direction; `tiles`: pushed or popped, `freed`: given back, by direction; `alone`: the other end is not there."""
-
-    init: Op
-    id: int
-    mask: int
-    slot_size: int
-    slots: int
-    local_slots: int
-    ring: Pointer | None
-    names: dict[int, object]
-    buffers: dict[int, int]
-    alone: bool
-    tiles: dict[int, int] = field(default_factory=lambda: {TO_VECTOR: 0, TO_CUBE: 0})
-    freed: int = 0
-    split: Split = SPLITS[0]
-
-
-def produces(core: Core) -> int:
-    """The direction in which a core pushes."""
-    return TO_VECTOR if core.kind == "cube" else TO_CUBE
-
-
-def consumes(core: Core) -> int:
-    """The direction in which a core pops."""
-    return TO_CUBE if core.kind == "cube" else TO_VECTOR
-
-
-def _tokens(core: Core, end: End, direction: int, what: str, lane: int) -> Tokens:
-    """The data ('data') or free slots ('credit') of a direction, for or from the lane's core."""
-    key = (what, core.block, end.names[direction], direction, lane)
-    found = core.world.signals.setdefault(key, Tokens())
-    assert isinstance(found, Tokens)
-    return found
-
-
-def _lanes(core: Core, split: Split) -> list[int]:
-    """The lanes that a core of the cluster exchanges flags with."""
-    if core.kind == "vector":
-        return [core.lane]
-    every = [c.lane for c in cluster(core, "vector")]
-    return every[:1] if core.world.target.on_chip_pipe and split.axis is None else every
-
-
-class Take(Item):
-    """Waits for one flag of every lane."""
-
-    __slots__ = ("key", "tokens", "what")
-
-    def __init__(self, core: Core, op: Op, pipe: str, tokens: list[Tokens], what: str, key: object) -> None:
-        super().__init__(core, op, pipe)
-        self.tokens = tokens
-        self.what = what
-        self.key = key
-
-    def ready(self) -> bool:
-        return all(t.given for t in self.tokens)
-
-    def run(self, lane: Timeline) -> None:
-        for tokens in self.tokens:
-            token = tokens.given.popleft()
-            if self.pipe == SCALAR:
-                self.core.hold(token)
-            else:
-                lane.learn(token)
-
-    def want(self) -> Want:
-        return Want(self.what, self.key)
-
-
-class Give(Item):
-    """Sets a flag for every lane when all earlier ops of its pipe are complete."""
-
-    __slots__ = ("key", "tokens")
-
-    def __init__(self, core: Core, op: Op, pipe: str, tokens: list[Tokens], key: object) -> None:
-        super().__init__(core, op, pipe)
-        self.tokens = tokens
-        self.key = key
-
-    def run(self, lane: Timeline) -> None:
-        token = published(lane)
-        for tokens in self.tokens:
-            tokens.given.append(token)
-            tokens.last = self
-
-    def gives(self) -> object:
-        return self.key
 
 
 class Push(Item):
@@ -146,7 +54,7 @@ class Push(Item):
 
     def __init__(self, core: Core, issue: Issue, end: End, tile: Tile, split: Split, number: int) -> None:
         direction = produces(core)
-        super().__init__(core, issue.op, _PUSH_PIPE[direction])
+        super().__init__(core, issue.op, PUSH_PIPE[direction])
         self.issue = issue
         self.end = end
         self.tile = tile
@@ -172,9 +80,9 @@ class Push(Item):
             move = to_lane if self.direction == TO_VECTOR else to_cube
             for receiver in cluster(core, "vector" if self.direction == TO_VECTOR else "cube"):
                 part = receiver.lane if self.direction == TO_VECTOR else number
-                if self.direction == TO_CUBE or part in _lanes(core, self.split):
+                if self.direction == TO_CUBE or part in lanes_of(core, self.split):
                     name = f"slot {self.number % end.slots} of {receiver.name}"
-                    owners[name] = (receiver.index, _SPACE[self.direction])
+                    owners[name] = (receiver.index, SPACE[self.direction])
                     move(site, tile, receiver, part, addr, self.split, name)
         if core.machine.errors:
             world.outcome.errors += core.machine.errors
@@ -228,34 +136,14 @@ def _unset(core: Core, slot: Pointer) -> Array:
     return found
 
 
-def _int(op: Op, name: str, default: int) -> int:
-    value = op.attrs.get(name)
-    return value if isinstance(value, int) else default
-
-
-def buffer_names(ops: Iterable[Op], init: Op) -> dict[int, object]:
-    """What ties an end to its peer, by direction: the name of the consumer's buffer, else the pipe's id. `ops`: those
-    of the kernel."""
-    made: dict[int, object] = {}
-    for op in ops:
-        if op.name in ("pto.reserve_buffer", "pto.import_reserved_buffer"):
-            made[id(op.result)] = op.attrs.get("name")
-    found: dict[int, object] = {}
-    for direction, group in ((TO_VECTOR, "c2v_consumer_buf"), (TO_CUBE, "v2c_consumer_buf")):
-        value = init.opt(group)
-        named = made.get(id(value)) if value is not None else None
-        found[direction] = named if isinstance(named, str) else ("id", _int(init, "id", 0))
-    return found
-
-
 def initialize(core: Core, issue: Issue) -> Iterator[Item]:
     """`aic_initialize_pipe`, `aiv_initialize_pipe`: on a target that primes its pipes the consumer posts credits."""
     op, world = issue.op, core.world
     if "gm_slot_tensor" in op.args or "acc_push_epilogue" in op.attrs:
         raise UnmodelledError(f"{op.name} of tensor slots or with an epilogue")
     args = issue.operands(core.env)
-    mask = _int(op, "dir_mask", TO_VECTOR)
-    slots = _int(op, "slot_num", 4 if mask == TO_VECTOR | TO_CUBE else 8)
+    mask = number_of(op, "dir_mask", TO_VECTOR)
+    slots, size = number_of(op, "slot_num", 4 if mask == TO_VECTOR | TO_CUBE else 8), number_of(op, "slot_size", 0)
     ring = args["gm_slot_buffer"][0] if "gm_slot_buffer" in args else None
     buffers = {
         direction: args[group][0] if group in args else 0
@@ -264,8 +152,8 @@ def initialize(core: Core, issue: Issue) -> Iterator[Item]:
     peers = {c.kind for c in world.cores if c.block == core.block}
     names = buffer_names(reached(core.code.func, core.code.functions), op)
     end = End(
-        op, _int(op, "id", 0), mask, _int(op, "slot_size", 0), slots, _int(op, "local_slot_num", min(2, slots)), ring,
-        names, buffers, len(peers) < 2,
+        op, number_of(op, "id", 0), mask, size, slots, number_of(op, "local_slot_num", slots), ring, names, buffers,
+        len(peers) < 2,
     )
     core.ends[end.id] = end
     direction = consumes(core)
@@ -279,26 +167,26 @@ def initialize(core: Core, issue: Issue) -> Iterator[Item]:
 def _unsplit(core: Core, id: int) -> bool:
     """Whether all transfers of a pipe are whole tiles: then lane 0 alone has them on a5."""
     return all(op.attrs.get("split", 0) == 0 for op in core.code.issued
-               if "split" in op.attrs and _int(op, "id", 0) == id)
+               if "split" in op.attrs and number_of(op, "id", 0) == id)
 
 
 def _credit(core: Core, op: Op, end: End, split: Split) -> Give:
     world, direction = core.world, consumes(core)
-    pipe = _CHIP_POP_PIPE[direction] if world.target.on_chip_pipe else "MTE2"
-    tokens = [_tokens(core, end, direction, "credit", n) for n in _lanes(core, split)]
+    pipe = CHIP_POP_PIPE[direction] if world.target.on_chip_pipe else "MTE2"
+    tokens = [tokens_of(core, end, direction, "credit", n) for n in lanes_of(core, split)]
     return Give(core, op, pipe, tokens, ("credit", core.block, end.names[direction], direction))
 
 
 def _end(core: Core, op: Op, direction: int) -> End:
-    end = core.ends.get(_int(op, "id", 0))
+    end = core.ends.get(number_of(op, "id", 0))
     if end is None or not end.mask & direction:
-        raise PipeError(f"pipe {_int(op, 'id', 0)} has not been set up in this direction",
+        raise PipeError(f"pipe {number_of(op, 'id', 0)} has not been set up in this direction",
                         help="initialize the pipe before its first transfer")
     return end
 
 
 def _split(op: Op) -> Split:
-    code = _int(op, "split", 0)
+    code = number_of(op, "split", 0)
     if not 0 <= code < len(SPLITS):
         raise UnmodelledError(f"split code {code}")
     return SPLITS[code]
@@ -318,16 +206,16 @@ def push(core: Core, issue: Issue) -> Iterator[Item]:
         yield _wait_credit(core, op, end, split)
     yield Push(core, issue, end, tile.copy(), split, number)
     if not end.alone:
-        lanes = _lanes(core, split) if core.kind == "cube" else [core.lane]
-        tokens = [_tokens(core, end, direction, "data", n) for n in lanes]
-        yield Give(core, op, _PUSH_PIPE[direction], tokens, ("data", core.block, end.names[direction], direction))
+        lanes = lanes_of(core, split) if core.kind == "cube" else [core.lane]
+        tokens = [tokens_of(core, end, direction, "data", n) for n in lanes]
+        yield Give(core, op, PUSH_PIPE[direction], tokens, ("data", core.block, end.names[direction], direction))
 
 
 def _wait_credit(core: Core, op: Op, end: End, split: Split) -> Take:
     direction = produces(core)
-    pipe = _PUSH_PIPE[direction] if core.world.target.on_chip_pipe else SCALAR
-    tokens = [_tokens(core, end, direction, "credit", n) for n in _lanes(core, split)]
-    return Take(core, op, pipe, tokens, f"a free slot of pipe {end.id} to {_WORD[direction]}",
+    pipe = PUSH_PIPE[direction] if core.world.target.on_chip_pipe else SCALAR
+    tokens = [tokens_of(core, end, direction, "credit", n) for n in lanes_of(core, split)]
+    return Take(core, op, pipe, tokens, f"a free slot of pipe {end.id} to {WORD[direction]}",
                 ("credit", core.block, end.names[direction], direction))
 
 
@@ -341,19 +229,19 @@ def pop(core: Core, issue: Issue) -> Iterator[Item]:
     core.env[issue.out] = tile
     chip = world.target.on_chip_pipe
     if not end.alone:
-        tokens = [_tokens(core, end, direction, "data", n) for n in _lanes(core, split)]
-        yield Take(core, op, _CHIP_POP_PIPE[direction] if chip else SCALAR, tokens,
-                   f"tile {number} of pipe {end.id} to {_WORD[direction]}",
+        tokens = [tokens_of(core, end, direction, "data", n) for n in lanes_of(core, split)]
+        yield Take(core, op, CHIP_POP_PIPE[direction] if chip else SCALAR, tokens,
+                   f"tile {number} of pipe {end.id} to {WORD[direction]}",
                    ("data", core.block, end.names[direction], direction))
     if not chip or end.alone:
-        yield Pop(core, issue, end, tile.copy(), split, number, "MTE2" if not chip else _CHIP_POP_PIPE[direction])
+        yield Pop(core, issue, end, tile.copy(), split, number, "MTE2" if not chip else CHIP_POP_PIPE[direction])
     if not chip and not end.alone and posts(end.slots, number) is True:
         yield _credit(core, op, end, split)
 
 
 def _landing(core: Core, issue: Issue, end: End, number: int) -> Tile:
     type_ = issue.op.result.type
-    if not isinstance(type_, TileBufType) or type_.loc is not _SPACE[consumes(core)]:
+    if not isinstance(type_, TileBufType) or type_.loc is not SPACE[consumes(core)]:
         raise UnmodelledError(f"{issue.op.name} of {type_}")
     around = end.slots if core.world.target.on_chip_pipe else end.local_slots
     addr = end.buffers[consumes(core)] + number % around * end.slot_size
@@ -393,8 +281,8 @@ def left_over(core: Core) -> None:
     """Note tiles that were pushed to this core and never popped."""
     direction, seen = consumes(core), set[int]()
     for end in core.ends.values():
-        for lane in (_lanes(core, end.split) if end.mask & direction else ()):
-            tokens = _tokens(core, end, direction, "data", lane)
+        for lane in (lanes_of(core, end.split) if end.mask & direction else ()):
+            tokens = tokens_of(core, end, direction, "data", lane)
             if tokens.given and tokens.last is not None and id(tokens) not in seen:
                 seen.add(id(tokens))
                 core.world.report(PipeError(

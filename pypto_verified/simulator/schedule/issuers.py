@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pypto_verified.pto.module import Op, Symbol
 from pypto_verified.simulator.errors import UnmodelledError
 from pypto_verified.simulator.program import private_storage
-from pypto_verified.simulator.schedule import cross, fifo, flags
+from pypto_verified.simulator.schedule import buffer_ids, cross, fifo, flags, meetings
 from pypto_verified.simulator.schedule.clocks import Timeline, join
 from pypto_verified.simulator.schedule.code import Issue, reached
 from pypto_verified.simulator.schedule.core import SCALAR, Core, Issuer
@@ -69,8 +69,8 @@ ISSUERS: dict[str, Issuer] = {
     "pto.tsync": tsync,
     **dict.fromkeys(cross.SETS, cross.set_cross),
     **dict.fromkeys(("pto.sync.wait", "pto.wait_cross_block", "pto.wait_intra_block"), cross.wait_cross),
-    "pto.syncall": cross.syncall,
-    **dict.fromkeys(("pto.get_buf", "pto.get_buf_dyn", "pto.rls_buf", "pto.rls_buf_dyn"), cross.buffer_id),
+    "pto.syncall": meetings.syncall,
+    **dict.fromkeys(("pto.get_buf", "pto.get_buf_dyn", "pto.rls_buf", "pto.rls_buf_dyn"), buffer_ids.buffer_id),
     "pto.reserve_buffer": reserve_buffer,
     "pto.import_reserved_buffer": import_reserved_buffer,
     **dict.fromkeys(("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe"), fifo.initialize),

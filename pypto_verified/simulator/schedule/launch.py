@@ -16,7 +16,7 @@ from pypto_verified.simulator.errors import Place, UnmodelledError
 from pypto_verified.simulator.program import Registers
 from pypto_verified.simulator.run import LAUNCH_ARGUMENTS, Given
 from pypto_verified.simulator.schedule.code import Code, callee_of, reached
-from pypto_verified.simulator.schedule.fifo import TO_CUBE, TO_VECTOR, buffer_names
+from pypto_verified.simulator.schedule.ends import TO_CUBE, TO_VECTOR, buffer_names
 from pypto_verified.simulator.schedule.issuers import ISSUERS
 from pypto_verified.simulator.tile import Buffer, Pointer
 from pypto_verified.simulator.values import Array, Scalar, storage
