@@ -46,7 +46,7 @@ COUNT: Theorem[Credits] = Theorem(
     "up to, tile by tile.",
     formula="waited(0) = 0, waited(n + 1) = waited(n) + [waits(n)], and the same of posted",
     ranges=RANGES,
-    rests=(),
+    rests=("FIFO-OVERRUN",),
     subject=lambda: Credits(fifo.waits, fifo.posts, fifo.waited, fifo.posted),
     claims=_count,
     mutants=(
@@ -79,7 +79,7 @@ OVERRUN: Theorem[Ledgers] = Theorem(
     formula="initial + posted(read) >= waited(tile + 1)  =>  tile - read < outstanding(slots), which is reached; it is "
     "<= slots iff safe(slots)",
     ranges=RANGES,
-    rests=(),
+    rests=("FIFO-OVERRUN",),
     subject=lambda: dict(LEDGERS),
     claims=_overrun,
     mutants=(

@@ -27,7 +27,9 @@ def _line(file: FileResult) -> str:
     found = Counter((SEVERITY.index(f.verdict), f.rule) for f in _findings(file))
     parts = [f"{SEVERITY[rank].value} {rule}{f' x{count}' if count > 1 else ''}"
              for (rank, rule), count in sorted(found.items())]
-    return f"{file.verdict.value:<{_WIDTH}}  {file.path}  {', '.join([*parts, f'{proved} proved'])}"
+    allowed = sum(len(function.allowed) for function in file.functions)
+    told = [*parts, f"{proved} proved", *([f"{allowed} allowed"] if allowed else [])]
+    return f"{file.verdict.value:<{_WIDTH}}  {file.path}  {', '.join(told)}"
 
 
 def _table(report: Report) -> Iterator[str]:

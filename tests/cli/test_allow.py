@@ -146,6 +146,12 @@ def test_accepted_findings_are_in_json_and_suppressed_in_sarif(
     assert shown["suppressions"] == [{"kind": "inSource", "justification": "the caller pads M"}]
 
 
+def test_the_short_form_counts_what_is_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = write(tmp_path, with_comment(WRONG, "pto.subview", "// pto: allow VIEW-UPPER because the caller pads M"))
+    _, out = run(capsys, path, "--format", "lines")
+    assert out.splitlines()[0].endswith(" proved, 1 allowed")
+
+
 def test_an_error_is_not_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kernel, baseline = write(tmp_path, "module {\n  nonsense\n}\n"), str(tmp_path / "baseline.json")
     assert run(capsys, kernel, "--write-baseline", baseline)[0] == 2
