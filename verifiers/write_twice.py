@@ -26,17 +26,17 @@ _OWN = frozenset({SymbolKind.TRIP, SymbolKind.DEFINED})
 
 @dataclass(frozen=True, slots=True)
 class TwiceSite(Site):
-    """One store in two blocks, or in the two lanes of a block. `index` names what tells them apart; `others` holds the
-    symbols of the second run by those of the first, `both` what is known of it."""
+    """One store in two blocks, or in the two lanes of a block: the first one's window and the second one's. `index`
+    names what tells them apart, `other` is its value in the second, `both` what is known of that one."""
 
-    window: Window
+    tensor: str
     index: str
-    others: dict[str, Expr]
+    other: Expr
+    starts: tuple[Expr, ...]
+    sizes: tuple[Expr, ...]
+    other_starts: tuple[Expr, ...]
+    other_sizes: tuple[Expr, ...]
     both: Cond
-
-    def second(self, e: Expr) -> Expr:
-        """An expression of the first run as it is in the second."""
-        return substitute(e, self.others)
 
 
 def _sites(context: Context) -> Iterator[TwiceSite]:
@@ -79,7 +79,10 @@ def _site(context: Context, step: Step, window: Window, index: str, names: froze
     both = all_of((
         eq(symbols.shown[index].expr, 0), eq(others[index], 1), *(substitute_cond(c, others) for c in known)))
     label = f"{op_text(step.op)} {window.view.name} {index}"
-    return TwiceSite(context, step.op, step.path, label, window, index, others, both)
+    starts, sizes = (tuple(substitute(e, others) for e in es) for es in (window.offsets, window.sizes))
+    return TwiceSite(
+        context, step.op, step.path, label, window.view.name, index, others[index], window.offsets, window.sizes,
+        starts, sizes, both)
 
 
 def _named(window: Window) -> frozenset[str]:
@@ -87,22 +90,19 @@ def _named(window: Window) -> frozenset[str]:
 
 
 def _apart(s: TwiceSite) -> Cond:
-    sides = []
-    for offset, size in zip(s.window.offsets, s.window.sizes, strict=True):
-        start, length = s.second(offset), s.second(size)
-        sides += [size <= 0, length <= 0, offset + size <= start, start + length <= offset]
-    return any_of(sides)
+    windows = zip(s.starts, s.sizes, s.other_starts, s.other_sizes, strict=True)
+    return any_of(
+        c for start, size, other, length in windows
+        for c in (size <= 0, length <= 0, start + size <= other, other + length <= start))
 
 
 def _places(s: TwiceSite, w: Witness) -> str:
-    first = ", ".join(str(w(e)) for e in s.window.offsets)
-    second = ", ".join(str(w(s.second(e))) for e in s.window.offsets)
-    sizes = " x ".join(str(w(e)) for e in s.window.sizes)
+    first, second = (", ".join(str(w(e)) for e in starts) for starts in (s.starts, s.other_starts))
+    sizes = " x ".join(str(w(e)) for e in s.sizes)
     who = "blocks" if s.index == BLOCK else "lanes"
-    at = symbol(s.index)
     return (
-        f"{who} {w(at)} and {w(s.others[s.index])} both write to {s.window.view.name}: {sizes} elements from [{first}] "
-        f"and from [{second}] on")
+        f"{who} {w(symbol(s.index))} and {w(s.other)} both write to {s.tensor}: {sizes} elements from [{first}] and "
+        f"from [{second}] on")
 
 
 WRITE_TWICE: Rule[TwiceSite] = Rule(
@@ -113,7 +113,7 @@ WRITE_TWICE: Rule[TwiceSite] = Rule(
     goal=_apart,
     explain=_places,
     help=lambda s: "let the place grow by the size of the window from one index to the next, or store with an atomic",
-    mutant=lambda s: any_of((_apart(s), s.window.offsets[0] < s.second(s.window.offsets[0]))),
+    mutant=lambda s: any_of((_apart(s), s.starts[0] < s.other_starts[0])),
 )
 
 RULES = (WRITE_TWICE,)
