@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pypto_verified.codegen.errors import refuse
 from pypto_verified.codegen.kernel import Kernel
 from pypto_verified.codegen.types import integer_of_width
-from pypto_verified.dtypes import INT32, DType
+from pypto_verified.dtypes import FP32, INT32, DType
 from pypto_verified.ir.expr import NO_ARG, Attr, Call, Expr, Var
 from pypto_verified.ir.types import TileType
 from pypto_verified.pto.module import AttrValue, EnumAttr, Value
@@ -34,6 +34,11 @@ def _element(dtype: DType) -> DType:
 
 def _int32(dtype: DType) -> DType:
     return INT32
+
+
+def _float32(dtype: DType) -> DType:
+    """What PTOAS takes on a5 whatever the tile's type; a2a3 takes any."""
+    return FP32
 
 
 def _no_attrs(call: Call) -> dict[str, AttrValue]:
@@ -132,7 +137,7 @@ _ARITHMETIC = (
     row("rems", "trems", "src scalar tmp"),
     row("maximums", "tmaxs", "src scalar"),
     row("minimums", "tmins", "src scalar"),
-    row("lrelu", "tlrelu", "src slope"),
+    row("lrelu", "tlrelu", "src slope", scalar=_float32),
     row("ands", "tands", "src scalar", scalar=integer_of_width),
     row("ors", "tors", "src scalar", scalar=integer_of_width),
     row("xors", "txors", "src scalar tmp", scalar=integer_of_width),

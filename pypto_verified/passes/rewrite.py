@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Var
@@ -54,8 +55,12 @@ class Rewriter:
     def __init__(self, function: Function, ctx: PassContext) -> None:
         self.function = function
         self.ctx = ctx
-        self.names = Names.of(function)
         self.env: dict[str, Expr] = {}
+
+    @cached_property
+    def names(self) -> Names:
+        """Names that the function does not have yet."""
+        return Names.of(self.function)
 
     def run(self) -> Function:
         """The rewritten function."""

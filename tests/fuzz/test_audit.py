@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 
 import pytest
 
@@ -12,6 +13,9 @@ from pypto_verified.fuzz import audit
 from pypto_verified.fuzz.audit import Row, audited
 from pypto_verified.fuzz.faults import FAULTS
 from tests.fuzz.inline import Inline
+
+OF_THE_CUBE = {"product-forgets", "product-elsewhere"}
+"""Faults that only two products show, which take a load, two moves, the products and a store."""
 
 
 def test_a_fault_is_killed_by_an_oracle_after_a_number_of_kernels() -> None:
@@ -37,9 +41,20 @@ def test_some_faults_sit_in_what_both_meanings_share() -> None:
     assert sum(f.shared for f in FAULTS.values()) >= 4
 
 
+def test_a_fault_is_audited_in_a_process_of_its_own() -> None:
+    with audit.alone(1) as executor:
+        row = executor.submit(audited, "sub-is-add", 1, 100).result()
+        other = executor.submit(os.getpid).result()
+        assert executor.submit(os.getpid).result() != other
+    assert row.killed_by == "meaning"
+
+
 @pytest.mark.nightly
-def test_every_fault_is_caught(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_fault_is_caught_by_a_layer_and_shrinks(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["audit", "--format", "json", "-j", "2", "--seed", "1"]) == 0
     rows = json.loads(capsys.readouterr().out)["faults"]
     assert {row["id"] for row in rows} == set(FAULTS)
-    assert all(row["killed_by"] and 0 < row["after"] <= audit.EXAMPLES for row in rows)
+    for row in rows:
+        assert row["killed_by"] not in ("", "crash")
+        assert 0 < row["after"] <= audit.EXAMPLES
+        assert row["shrunk_statements"] <= (audit.SMALL if row["id"] not in OF_THE_CUBE else audit.SMALL + 2)
