@@ -189,6 +189,26 @@ def test_a_copy_reads_on_the_pipe_of_its_first_phase() -> None:
     assert (race.second.op.name, race.second.pipe, race.memory) == ("pto.comm.tput", "MTE2", "tensor src")
 
 
+def told_to_read(fence: bool) -> Timed:
+    """W2: a copy to the other device's memory, then a notification, with or without a fence between them."""
+    k = staged_copy(direct=True)
+    k.tensor("signal", "i32", 1, 1)
+    if fence:
+        k.line("pto.fence.barrier_all #pto.fence_scope<gm>")
+    k.line(f"pto.comm.tnotify(%signal_p, {k.number(1, 'i32')} : {k.types['signal_p']}, i32) "
+           "{notifyOp = #pto<notify_op set>}")
+    return k
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_notification_overtakes_what_no_fence_has_published(order: str) -> None:
+    given: dict[str, Array] = {"src": zeros(4, 8), "dst": zeros(4, 8), "signal": zeros(1, 1, np.int32)}
+    assert told_to_read(fence=True).under(order, "a5", **given).clean
+    outcome = told_to_read(fence=False).under(order, "a5", **given)
+    assert outcome.races == [] and outcome.errors == []
+    assert {(u.write.op.name, u.read.op.name) for u in outcome.unseen} >= {("pto.comm.tput", "pto.comm.tnotify")}
+
+
 def through_view(far: bool) -> Timed:
     """S4: MTE2 loads a [32, 256] tile at 0; V reads rows 16..31 of it through a view, or a tile behind it."""
     k = Timed()

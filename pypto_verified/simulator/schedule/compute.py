@@ -16,6 +16,7 @@ from pypto_verified.simulator.schedule.clocks import Clock, Timeline, Token
 from pypto_verified.simulator.schedule.code import Issue
 from pypto_verified.simulator.schedule.core import Core
 from pypto_verified.simulator.schedule.queue import Item
+from pypto_verified.simulator.schedule.world import NOTIFY
 from pypto_verified.simulator.tile import Tensor, Tile
 
 _NOWHERE: dict[str, object] = {}
@@ -54,6 +55,8 @@ class Compute(Item):
     def settle(self, lane: Timeline, count: int) -> None:
         """Account for what the op has accessed."""
         self.core.world.accessed(self, lane, count, self.atomic, _NOWHERE)
+        if self.op.name == NOTIFY:
+            self.core.world.notified(self, lane)
 
 
 class Begin(Item):

@@ -18,6 +18,7 @@ from pypto_verified.simulator.schedule.queue import Item
 if TYPE_CHECKING:
     from pypto_verified.simulator.schedule.ends import End
     from pypto_verified.simulator.schedule.flags import Flag
+    from pypto_verified.simulator.schedule.history import Region, Stamp
     from pypto_verified.simulator.schedule.world import World
 
 SCALAR = "S"
@@ -28,7 +29,8 @@ Issuer: TypeAlias = "Callable[[Core, Issue], Iterable[Item]]"
 class Core:
     """`kind` 'cube' or 'vector'; `lane` is a vector core's place in its cluster (0 for a cube), `block` the cluster's
     in the launch. `pending`: steps of the op that is being issued; `ended`: the function has returned and all it issued
-    is in the queues."""
+    is in the queues; `stored`: the last write of each pipe to global memory; `notified`: the last op that told another
+    device of them."""
 
     def __init__(self, world: World, index: int, code: Code, block: int, lane: int, env: Registers) -> None:
         self.world = world
@@ -49,6 +51,8 @@ class Core:
         self.queues: dict[str, deque[Item]] = {p: deque() for p in pipes if p != SCALAR}
         self.flags: dict[tuple[str, str, int], Flag] = {}
         self.ends: dict[int, End] = {}
+        self.stored: dict[int, tuple[Stamp, Region, str]] = {}
+        self.notified: Item | None = None
         self.learned: Token | None = None
 
     @property

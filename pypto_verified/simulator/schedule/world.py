@@ -16,6 +16,8 @@ from pypto_verified.simulator.schedule.queue import Item
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import Hazard, fences_between, ordered_on_pipe
 
+NOTIFY = "pto.comm.tnotify"
+"""The op that tells another device that data is there."""
 _WRITES = attrgetter("writes")
 Touched = tuple[object, Region, bool]
 """(memory, region, whether it was written) of the step that ran last."""
@@ -104,11 +106,35 @@ class World:
                 self._race(found, item, memory)
             if access.space is Space.GM and not access.writes:
                 self._check_seen(region, item, lane, self._name(memory))
+            if access.space is Space.GM and access.writes and item.op.name != NOTIFY:
+                core.stored[lane.index] = (stamp, region, self._name(memory))
+                if core.notified is not None and item.seq < core.notified.seq:
+                    self.notified(core.notified, core.lanes["S"])
             recorded.append((region, access.writes))
         # Only now: what an op reads must not hide an earlier reader from what it writes.
         for region, writes in recorded:
             record(region, stamp, writes)
         self.log.clear()
+
+    def notified(self, item: Item, lane: Timeline) -> None:
+        """Another device is told to read: what this core has stored must be published before, and what stands before
+        in the program must have been stored."""
+        item.core.notified = item
+        for stamp, region, memory in item.core.stored.values():
+            writer = "scalar" if stamp.item.pipe == "S" else "bulk"
+            fences = fences_between(writer, "core", self.strict)
+            if stamp.count > lane.seen[stamp.thread] and fences and stamp.item.seq < item.seq:
+                self._missing(stamp, item, memory, (region.start, region.start + region.pattern.high), fences)
+
+    def _missing(
+        self, write: Stamp, item: Item, memory: str, shared: tuple[int, int], fences: tuple[str, ...]
+    ) -> None:
+        """Note a write that is not visible to `item`, once a pair of ops."""
+        pair = (id(write.item.op), id(item.op))
+        if pair not in self._unseen:
+            self._unseen.add(pair)
+            self.outcome.unseen.append(
+                Unseen(write.item.core.at(write.item), item.core.at(item), memory, *shared, fences))
 
     def _race(self, found: Conflict, item: Item, memory: object) -> None:
         first, second = found.earlier.item, item
@@ -136,7 +162,7 @@ class World:
             last = near.writer
             if last is None or last.thread == lane.index or last.count > lane.known[last.thread]:
                 continue
-            if last.count <= lane.seen[last.thread] or (id(last.item.op), id(item.op)) in self._unseen:
+            if last.count <= lane.seen[last.thread]:
                 continue
             writer, reader = last.item.core, item.core
             kind = "scalar" if last.item.pipe == "S" else "bulk"
@@ -144,7 +170,5 @@ class World:
             fences = fences_between(kind, other, self.strict)
             shared = region.shared(near)
             if fences and shared is not None:
-                self._unseen.add((id(last.item.op), id(item.op)))
-                self.outcome.unseen.append(
-                    Unseen(writer.at(last.item), reader.at(item), memory, *shared, fences))
+                self._missing(last, item, memory, shared, fences)
 
