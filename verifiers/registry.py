@@ -16,6 +16,7 @@ from verifiers import (
     event,
     event_names,
     extents,
+    fifo,
     init,
     kind,
     layout,
@@ -23,6 +24,7 @@ from verifiers import (
     pitch,
     plan,
     race,
+    relabel,
     split,
     stride,
     valid,
@@ -40,8 +42,8 @@ AnyRule = Rule[Any]
 RULES: tuple[AnyRule, ...] = (
     *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *width.RULES, *plan.RULES, *accumulate.RULES,
     *valid.RULES, *layout.RULES, *dtype.RULES,
-    *event.RULES, *event_names.RULES, *kind.RULES, *pitch.RULES, *split.RULES,
-    *extents.RULES, *layout_ops.RULES, *stride.RULES, *dtype_ops.RULES, *dtype_mask.RULES, *init.RULES,
+    *event.RULES, *event_names.RULES, *kind.RULES, *pitch.RULES, *split.RULES, *fifo.RULES,
+    *extents.RULES, *layout_ops.RULES, *relabel.RULES, *stride.RULES, *dtype_ops.RULES, *dtype_mask.RULES, *init.RULES,
     *write.RULES, *write_twice.RULES, *write_lanes.RULES,
     *race.RULES,
 )

@@ -32,8 +32,10 @@ _ROWS = (
         ("BOUND", "WRITE", "RACE"), "PTO-ISA get_block_idx, get_block_num",
         fixed="the launch gives each block its index",
     ),
-    Assumption("LANE-INDEX", "the subblock index is 0 or 1", "", ("BOUND", "SPLIT", "WRITE"), "PTO-ISA get_subblockid",
-        fixed="a core has two lanes"),
+    Assumption(
+        "LANE-INDEX", "the subblock index is 0 or 1", "", ("BOUND", "SPLIT", "WRITE", "FIFO"), "PTO-ISA get_subblockid",
+        fixed="a core has two lanes",
+    ),
     Assumption(
         "BLOCK-OF-GRID",
         "a lone InCore function that stores a fixed window is one block of its caller's grid, which covers the rest",
@@ -156,6 +158,16 @@ _ROWS = (
         "DENSE-OPERANDS", "the matrix unit addresses its left and right operands densely, by m, k and n alone", "",
         ("PITCH",), "PTO-ISA TMov.hpp, TExtract.hpp: what compact moves write",
         fixed="the two readings are different places, none of them a part of the other",
+    ),
+    Assumption(
+        "FREE-NEEDED", "a pop of a2a3 copies its slot and gives it back by itself: there a free does nothing",
+        "a slot is taken until it is freed, on every target",
+        ("FIFO",), "PTO-ISA npu/a2a3 TFree.hpp; the CPU simulator frees nothing in a pop",
+    ),
+    Assumption(
+        "FIFO-CREDITS", "the producer of a pipe starts with as many credits as the pipe has slots",
+        "the pipe of an a5 posts one period of credits more when it is made, as its library does",
+        ("FIFO",), "PTO-ISA npu/a2a3 TPush.hpp after 0a15e15c; npu/a5 TPush.hpp",
     ),
     Assumption(
         "SYNC-LEFT", "a text without any flag or event is in automatic mode: the assembler orders its pipes",

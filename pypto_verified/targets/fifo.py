@@ -93,3 +93,8 @@ def release_pipe(target: str, space: Space) -> str:
 
 LOCAL_SLOTS = 2
 """Slots of the local buffer into which a pop of a2a3 copies, unless the pipe says otherwise (PTO-ISA TPipe)."""
+
+
+def slot_count(dir_mask: int) -> int:
+    """Slots of a pipe whose text gives no number: 4 if it goes both ways (direction mask 3), else 8 (PTOAS)."""
+    return 4 if dir_mask == 3 else 8

@@ -12,6 +12,7 @@ from pypto_verified.targets import target
 from tests.verifiers import (
     examples,
     examples_event,
+    examples_fifo,
     examples_kind,
     examples_ops,
     examples_pitch,
@@ -27,7 +28,7 @@ from verifiers.registry import RULES, AnyRule, family
 IDS = [r.id for r in RULES]
 PAIRS = (
     examples.PAIRS | examples_ops.PAIRS | examples_event.PAIRS | examples_pitch.PAIRS | examples_split.PAIRS
-    | examples_write.PAIRS | examples_scalar.PAIRS | examples_kind.PAIRS | examples_race.PAIRS)
+    | examples_write.PAIRS | examples_scalar.PAIRS | examples_kind.PAIRS | examples_race.PAIRS | examples_fifo.PAIRS)
 
 
 def test_each_rule_has_an_example_and_each_example_a_rule() -> None:
