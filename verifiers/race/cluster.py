@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator, Hashable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from pypto_verified.index import Expr, const
 from pypto_verified.index.cond import FALSE
@@ -25,18 +26,25 @@ from verifiers.race.places import Place, apart
 from verifiers.race.sync import Kind, Sync, sync_of
 from verifiers.race.values import Values
 from verifiers.recurrence import counted
+from verifiers.solver.cone import names_of
 
 MOST_STEPS = 20_000
+LANE = "subblock_idx"
+"""What a vector core's own number is called."""
 _OTHER_LANE = 16
 """On a5 a cube core speaks to lane 1 with ids that are so much larger."""
 _PUSHES = ("pto.tpush_to_aiv", "pto.tpush_to_aic")
 _POPS = ("pto.tpop_from_aic", "pto.tpop_from_aiv")
 
 
+Key: TypeAlias = tuple[str, int, str, int]
+"""Kind of core and step of the earlier access, and of the later one."""
+
+
 @dataclass(slots=True, eq=False)
 class Member:
-    """A core: `kind` is 'cube' or 'vector'; `foreign`: ops of the text that other cores run. `exact`: whether the order
-    of its ops is the same in every run, whatever the numbers; `why` it is not."""
+    """A core: `kind` is 'cube' or 'vector'; `foreign`: ops of the text that other cores run; `why`: what keeps the order
+    of its ops from being the same in every run, '' if nothing; `depth`: branches around where it may differ."""
 
     kind: str
     program: AccessProgram
@@ -44,6 +52,7 @@ class Member:
     values: Values
     order: Order = field(default_factory=Order)
     why: str = ""
+    depth: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,11 +68,12 @@ class Touch:
 @dataclass(slots=True, eq=False)
 class Between:
     """Two accesses of different cores that may share a byte, the earlier one in this run first. `open`: nothing orders
-    them."""
+    them; `parted`: a meeting of both cores stands between in every run."""
 
     first: Touch
     second: Touch
     open: bool
+    parted: bool = True
 
 
 class Cluster:
@@ -76,7 +86,7 @@ class Cluster:
         self.target = target
         self.symbolic = symbolic
         self.automatic = automatic
-        self.pairs: dict[tuple[str, int, str, int], Between] = {}
+        self.pairs: dict[Key, Between] = {}
         self.blind = ""
         self.stuck = False
         self._touches: dict[Hashable, Touch] = {}
@@ -84,6 +94,8 @@ class Cluster:
         self._on_pipe: dict[tuple[str, str], int] = {(m.kind, p): 0 for m in members for p in PIPES}
         self._tokens: dict[Hashable, deque[int]] = {}
         self._met: dict[str, int] = {}
+        self._epochs = {m.kind: 0 for m in members}
+        self._when: dict[int, int] = {}
         self._left = MOST_STEPS
         self._accesses = {m.kind: accesses_of(m.program, target.name) for m in members}
         self._run()
@@ -121,11 +133,20 @@ class Cluster:
         elif isinstance(node, Sequence):
             for item in node.items:
                 yield from self._walk(member, item)
+        elif self.symbolic and not self._orders(member, node):
+            # Whatever runs of it, and how often: it moves data, and orders nothing.
+            for inner in (node.then, node.orelse) if isinstance(node, Branch) else (node.body,):
+                yield from self._walk(member, inner)
         elif isinstance(node, Branch):
             member.values.decide(node.cond)
-            if self._matters(member, node.then) or self._matters(member, node.orelse):
+            # Each lane is walked by itself: what it is asked of its own number is decided.
+            open_ = not names_of(node.cond) <= {LANE} and (
+                self._matters(member, node.then) or self._matters(member, node.orelse))
+            if open_:
                 member.why = member.why or f"of the branch at line {node.op.line}"
+            member.depth += open_
             yield from self._walk(member, node.then if member.values.holds(node.cond) else node.orelse)
+            member.depth -= open_
         else:
             yield from self._loop(member, node)
 
@@ -160,9 +181,20 @@ class Cluster:
             return self._matters(member, node.then) or self._matters(member, node.orelse)
         return self._matters(member, node.body)
 
+    def _orders(self, member: Member, node: Node) -> bool:
+        """Whether anything in there says what is complete."""
+        if isinstance(node, Step):
+            own = not self.automatic and sync_of(node, self.target) is not None
+            return node.op not in member.foreign and (own or self._tells(node))
+        if isinstance(node, Sequence):
+            return any(self._orders(member, item) for item in node.items)
+        if isinstance(node, Branch):
+            return self._orders(member, node.then) or self._orders(member, node.orelse)
+        return self._orders(member, node.body)
+
     def _tells(self, step: Step) -> bool:
         name = step.op.name
-        return name in (*_PUSHES, *_POPS) or cross_flag(name, self.target.name) is not None
+        return name in (*_PUSHES, *_POPS, "pto.syncall") or cross_flag(name, self.target.name) is not None
 
     # One step
 
@@ -213,6 +245,7 @@ class Cluster:
             if is_global(access):
                 touch = self._at(member, access)
                 self._compare(touch)
+                self._when[touch.bit] = self._epochs[member.kind]
                 bits |= 1 << touch.bit
         if bits:
             for m in self.members:
@@ -246,6 +279,7 @@ class Cluster:
                 key = (earlier.member.kind, earlier.access.step.index, member.kind, later.access.step.index)
                 found = self.pairs.setdefault(key, Between(earlier, later, False))
                 found.open |= bool(pending >> earlier.bit & 1)
+                found.parted &= self._when[earlier.bit] < self._epochs[member.kind]
 
     # Between the cores
 
@@ -294,6 +328,8 @@ class Cluster:
                 yield
         for other in self.members:
             self._learn(member, SCALAR, ~self._own(other))
+        if not step.loops and not member.depth:
+            self._epochs[member.kind] += 1
 
     def _learn(self, member: Member, pipe: str, carried: int) -> None:
         member.order.learn(pipe, carried)

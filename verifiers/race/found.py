@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from pypto_verified.index import TRUE, Cond
 from pypto_verified.index.cond import FALSE
@@ -32,12 +32,20 @@ class PairSite(Site):
         return FALSE if self.pair.fails else TRUE
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Found:
-    """What was found on one core. `runs`: those that break a pair."""
+    """What was found on one core. `flow`: for all runs at once; `background`: what may be taken for granted."""
 
-    flow: Flow
-    runs: dict[Want, Run]
+    def __init__(self, flow: Flow, background: Cond) -> None:
+        self.flow = flow
+        self._background = background
+
+    @cached_property
+    def runs(self) -> dict[Want, Run]:
+        """Runs that break a pair, for those that are not known to be right."""
+        pairs = self.flow.pairs.items()
+        wanted: list[Want] = [("order", key) for key, pair in pairs if pair.fails]
+        wanted += [("seen", key) for key, pair in pairs if pair.unseen]
+        return search(self.flow.core, wanted, self._background) if wanted else {}
 
 
 @lru_cache(maxsize=1)
@@ -48,11 +56,7 @@ def _judged(
     found: list[Found] = []
     for foreign in cores_of(program).values():
         core = Core(program, target, strict, frozenset(foreign))
-        flow = Flow(core, ladder, assumed)
-        wanted: list[Want] = [("order", key) for key, pair in flow.pairs.items() if pair.fails]
-        wanted += [("seen", key) for key, pair in flow.pairs.items() if pair.unseen]
-        runs = search(core, wanted, program.symbols.facts & assumed) if wanted else {}
-        found.append(Found(flow, runs))
+        found.append(Found(Flow(core, ladder, assumed), program.symbols.facts & assumed))
     return tuple(found)
 
 

@@ -12,7 +12,7 @@ from pypto_verified.pto.module import Func, Module, Symbol
 from pypto_verified.pto.walk import walk_ops
 from verifiers.access import AccessProgram, build_program
 from verifiers.flags import cores_of, sections_of
-from verifiers.race.cluster import Between, Cluster, Member
+from verifiers.race.cluster import LANE, Between, Cluster, Key, Member
 from verifiers.race.sync import is_manual
 from verifiers.race.values import Values, choices, deciding
 from verifiers.rule import SAFETY, Rule, Witness, always
@@ -99,17 +99,19 @@ def _sites(context: Context) -> Iterator[CoreSite]:
         return
     own = context.program
     tried = list(islice(choices(own, own.symbols.facts & context.assumed), _RUNS)) or [{}]
-    whole = _walk(context, parts, tried[0], symbolic=True)
-    why = whole.blind or ("a core waits for ever for the other" if whole.stuck else "")
-    order = why or next((f"it is not followed for all runs, because {m.why}" for m in whole.members if m.why), "")
-    broken = _broken(context, parts, tried) if whole.pairs and not why else {}
-    for key, pair in whole.pairs.items():
+    walks = [_walk(context, parts, {**tried[0], LANE: lane}, symbolic=True) for lane in (0, 1)]
+    why = next((w.blind or "a core waits for ever for the other" for w in walks if w.blind or w.stuck), "")
+    open_ = (m.why for w in walks for m in w.members if m.why)
+    order = why or next((f"it is not followed for all runs, because {text}" for text in open_), "")
+    pairs = _joined(walks)
+    broken = _broken(context, parts, tried) if pairs and not why else {}
+    for key, pair in pairs.items():
         second = pair.second
         if second.member.program is not own:
             continue
         given, asked = broken.get(key, ({}, frozenset()))
         fails = key in broken and not asked
-        unsure = "" if fails else order
+        unsure = "" if fails or (pair.parted and not pair.open and not why) else order
         if not fails and pair.open:
             unsure = unsure or (f"it depends on {', '.join(sorted(asked))}" if asked else "it depends on the numbers")
         first, line = pair.first.access.step.op, own.location(pair.first.access.step.op).line
@@ -119,11 +121,22 @@ def _sites(context: Context) -> Iterator[CoreSite]:
             context, second.access.step.op, second.access.step.path, label, pair, fails, shown, unsure)
 
 
+def _joined(walks: list[Cluster]) -> dict[Key, Between]:
+    """Pairs that any lane has, each as bad as in any of them."""
+    found: dict[Key, Between] = {}
+    for walk in walks:
+        for key, pair in walk.pairs.items():
+            known = found.setdefault(key, pair)
+            known.open |= pair.open
+            known.parted &= pair.parted
+    return found
+
+
 def _broken(
     context: Context, parts: list[_Part], tried: list[dict[str, int]]
-) -> dict[tuple[str, int, str, int], tuple[dict[str, int], frozenset[str]]]:
+) -> dict[Key, tuple[dict[str, int], frozenset[str]]]:
     """Pairs that some run leaves open, with its numbers and what it depends on."""
-    found: dict[tuple[str, int, str, int], tuple[dict[str, int], frozenset[str]]] = {}
+    found: dict[Key, tuple[dict[str, int], frozenset[str]]] = {}
     for given in tried:
         run = _walk(context, parts, given, symbolic=False)
         asked = frozenset(n for m in run.members for n in m.values.asked)

@@ -122,7 +122,31 @@ def apart(a: Place, b: Place) -> Cond:
     return TRUE
 
 
+def _numbers(e: tuple[Expr, ...]) -> list[int] | None:
+    found = [x.constant for x in e if not x.terms]
+    return found if len(found) == len(e) else None
+
+
+def _numbers_apart(a: Box, b: Box) -> Cond | None:
+    """The same for boxes whose places are numbers; None for others."""
+    ends: list[int] = []
+    for box in (a, b):
+        numbers = [_numbers(part) for part in ((box.offset,), box.offsets, box.sizes, box.strides)]
+        if None in numbers:
+            return None
+        (offset,), offsets, sizes, strides = (n for n in numbers if n is not None)
+        if any(n <= 0 for n in sizes):
+            return TRUE
+        first = offset + sum(o * s for o, s in zip(offsets, strides, strict=True))
+        last = first + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
+        ends += [first * box.itemsize, (last + 1) * box.itemsize]
+    return TRUE if ends[1] <= ends[2] or ends[3] <= ends[0] else None
+
+
 def _boxes_apart(a: Box, b: Box) -> Cond:
+    known = _numbers_apart(a, b)
+    if known is not None:
+        return known
     one, other = a.itemsize, b.itemsize
     empty = any_of(n <= 0 for n in (*a.sizes, *b.sizes))
     linear = any_of(((a.last() + 1) * one <= b.first() * other, (b.last() + 1) * other <= a.first() * one))
