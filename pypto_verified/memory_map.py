@@ -11,6 +11,7 @@ from pypto_verified.pto.types import MultiTileBufType, TileBufType
 from pypto_verified.report.memory_map import Buffer, KernelMap, SpaceMap
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step, build_program
+from verifiers.liveness import flow_of
 
 _ORDER = (Space.VEC, Space.MAT, Space.LEFT, Space.RIGHT, Space.ACC, Space.BIAS, Space.SCALING)
 
@@ -58,7 +59,7 @@ class _Life:
 
 def _lifetimes(program: AccessProgram) -> dict[Root, _Life]:
     """From the first touch to the last one. What is made outside a loop and used in it lives through the whole loop:
-    its value may come around the back edge."""
+    its value may come around the back edge. What stands for bytes that another handle has written lives from there."""
     spans = _loop_spans(program.body)
     lives: dict[Root, _Life] = {}
     homes: dict[Root, tuple[Loop, ...]] = {}
@@ -73,6 +74,10 @@ def _lifetimes(program: AccessProgram) -> dict[Root, _Life]:
             outside = step.loops[len(homes.get(tile.root, step.loops)):]
             if outside:
                 life.cover(*spans[id(outside[0])])
+    for read in flow_of(program).reads.values():
+        for write in read.lent:
+            if write.step.index < read.step.index:
+                lives[read.tile.root].cover(write.step.index, read.step.index)
     return lives
 
 

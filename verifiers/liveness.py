@@ -113,11 +113,13 @@ class Clobber:
 
 @dataclass(slots=True, eq=False)
 class Read:
-    """A read of `tile` at `step` and all that may spoil it. `written`: some write of those bytes may reach it."""
+    """A read of `tile` at `step` and all that may spoil it. `written`: some write of those bytes may reach it. `lent`:
+    writes through other handles that the handle stands for."""
 
     step: Step
     tile: TileUse
     clobbers: dict[Source, Clobber] = field(default_factory=dict)
+    lent: dict[Write, None] = field(default_factory=dict)
     written: bool = False
 
 
@@ -195,6 +197,8 @@ class Flow:
                 continue
             if self._is_clobber(read, source, reach, wanted, bool(fresh | carried)):
                 read.clobbers.setdefault(source, _clobber(step, tile, source))
+            elif not fresh | carried:
+                read.lent[source.write] = None
 
     def _is_clobber(self, read: Read, source: Source, reach: Reach, wanted: int, own: bool) -> bool:
         """`wanted`: bytes of the read; `own`: the handle has been written through itself."""

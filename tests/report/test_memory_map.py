@@ -47,7 +47,13 @@ def lives(text: str) -> dict[str, tuple[int, int]]:
 
 
 def test_a_buffer_from_outside_lives_through_the_loop_that_uses_it() -> None:
-    assert lives(LOOP) == {"sum": (0, 2), "x": (1, 2), "y": (3, 3)}
+    assert lives(LOOP) == {"sum": (0, 2), "x": (1, 2), "y": (2, 3)}
+
+
+def test_a_name_of_bytes_that_another_name_wrote_lives_from_that_write() -> None:
+    """y stands for what x holds: nobody may have the bytes in between."""
+    assert lives(LOOP)["y"] == (2, 3)
+    assert lives(LOOP.replace("ins(%y", "ins(%sum"))["y"] == (3, 3)
 
 
 def test_buffers_are_in_order_of_address_and_birth() -> None:

@@ -193,6 +193,16 @@ def _far(stride: int) -> str:
             load("w", "t", boxed))), kind="cube")
 
 
+def _renamed(slayout: str) -> str:
+    """A tile that was loaded into fractals, moved under another name of the same bytes."""
+    boxed, other = (tile(32, 64, "f32", "mat", "col_major", s) for s in ("row_major", slayout))
+    left = tile(32, 64, "f32", "left", "row_major", "row_major")
+    return kernel(
+        "\n".join((
+            view("a", "p", "c32"), window("w", "a", "%c0, %c0", "%c32, %c64"), alloc("t", boxed), load("w", "t", boxed),
+            alloc("u", other), alloc("l", left), f"pto.tmov ins(%u : {other}) outs(%l : {left})")), kind="cube")
+
+
 def _largest(slayout: str) -> str:
     """The larger of two tiles of one layout, element by element."""
     one = tile(slayout=slayout)
@@ -315,5 +325,6 @@ PAIRS: dict[str, Pair] = {
     "LAYOUT-BURST": Pair(_strided("c64", "c1"), _strided("c64", "c2")),
     "LAYOUT-GAP": Pair(_strided("c64", "c1"), _strided("c63", "c1")),
     "LAYOUT-FIELD": Pair(_far(65535), _far(65536)),
+    "LAYOUT-NAME": Pair(_renamed("row_major"), _renamed("none_box")),
     "LAYOUT-COPY": Pair(_relaid("row_major"), _relaid("col_major")),
 }
