@@ -1,0 +1,110 @@
+"""Runs under a schedule on the numbers of a witness, and under each reading of what the sources differ on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pypto_verified.pto.reader import read
+from pypto_verified.simulator import schedule
+from pypto_verified.targets import target
+from tests.simulator.mixed import Mixed
+from tests.simulator.text import ramp, zeros
+from tests.simulator.timed import Timed
+
+
+def grown() -> Timed:
+    """A loop whose second turn writes a tile that MTE3 still reads."""
+    k = Timed({"n": "index"})
+    for name in ("a", "out"):
+        k.tensor(name, "f32", 16, 64)
+    k.tile("t", "f32", 16, 64)
+    k.loop("%n")
+    k.load("a_p", "t")
+    k.both("MTE2>MTE3")
+    k.store("t", "out_p")
+    k.close()
+    return k
+
+
+@pytest.mark.parametrize(("trips", "pairs"), [(1, set()), (2, {("pto.tstore", "pto.tload")})])
+def test_a_witness_gives_the_numbers_and_tensors_are_made(trips: int, pairs: set[tuple[str, str]]) -> None:
+    func = grown().func
+    for order in ("program", "late"):
+        outcome = schedule.replay(func, "", {"n": trips}, target("a2a3"), schedule=order)
+        assert outcome.errors == [] and outcome.outputs["a"].any()
+        races = {(r.first.op.name, r.second.op.name) for r in outcome.races if r.hazard.name == "WAR"}
+        assert races == pairs
+
+
+def test_replays_of_one_seed_agree() -> None:
+    module = Mixed("a2a3", 1, 1, tiles=2).module
+    runs = [schedule.replay(module, "kernel_aic", {}, target("a2a3"), schedule="random", seed=n) for n in (4, 4, 5)]
+    assert all(run.clean for run in runs)
+    assert np.array_equal(runs[0].outputs["out"], runs[1].outputs["out"])
+    assert not np.array_equal(runs[0].outputs["out"], runs[2].outputs["out"])
+
+
+def moved(pipe: str) -> Timed:
+    """a5: UB to L1, ordered after the add by a flag to `pipe`."""
+    k = Timed()
+    k.tile("u", "f32", 16, 16, layout=("col_major", "row_major", 512))
+    k.tile("m", "f32", 16, 16, space="mat")
+    k.line("%one = arith.constant 1.0 : f32")
+    k.line(f"pto.texpands ins(%one : f32) outs(%u : {k.types['u']})")
+    if pipe != "V":
+        k.both(f"V>{pipe}")
+    k.op("tmov", "u", "m")
+    return k
+
+
+@pytest.mark.parametrize("reading", ["V", "FIX", "MTE3"])
+@pytest.mark.parametrize("pipe", ["V", "FIX", "MTE3"])
+def test_a_move_to_l1_is_run_on_the_pipe_of_each_reading(pipe: str, reading: str) -> None:
+    outcome = schedule.run(moved(pipe).func, target("a5"), {}, pipes={"VEC-TO-MAT-PIPE": reading})
+    assert len(outcome.races) == (0 if reading in (pipe, "V") else 1)
+    for race in outcome.races:
+        assert race.second.pipe == reading
+
+
+BLOCKS = """
+module {
+  func.func @kernel(%out: !pto.ptr<i32>) {
+    %c0 = arith.constant 0 : index
+    %b = pto.get_block_idx
+    %n = pto.get_block_num
+    %l = pto.get_subblock_idx
+    %hundred = arith.constant 100 : i64
+    %ten = arith.constant 10 : i64
+    %x = arith.muli %b, %hundred : i64
+    %y = arith.muli %n, %ten : i64
+    %xy = arith.addi %x, %y : i64
+    %all = arith.addi %xy, %l : i64
+    %v = arith.trunci %all : i64 to i32
+    pto.store_scalar %v, %out[%c0] : !pto.ptr<i32>, i32
+    return
+  }
+}
+"""
+
+
+def test_a_witness_names_the_block_and_the_lane() -> None:
+    witness = {"block_idx": 2, "block_num": 4, "subblock_idx": 1}
+    outcome = schedule.replay(read(BLOCKS), "kernel", witness, target("a2a3"))
+    assert outcome.outputs["out"][0] == 241
+
+
+def test_what_is_not_modelled_ends_the_run_with_its_name() -> None:
+    k = Timed()
+    k.line("pto.get_buf[#pto.pipe_event_type<TVEC>, 0, 1]")
+    outcome = k.under("late", "a5")
+    assert outcome.stopped and outcome.errors[0].kind == "not modelled"
+    assert "pto.get_buf in mode 1" in str(outcome.errors[0])
+
+
+def test_arrays_are_copied() -> None:
+    a, out = ramp(16, 64), zeros(16, 64)
+    outcome = schedule.run(grown().func, target("a2a3"), {"a": a, "out": out}, {"n": 1})
+    assert not out.any()
+    np.testing.assert_array_equal(outcome.outputs["out"], a)
+    assert outcome.written == {"out"}
