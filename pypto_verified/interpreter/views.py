@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning, require_within
-from pypto_verified.interpreter.numbers import settle
+from pypto_verified.interpreter.numbers import from_carrier, settle, storage, to_carrier
 from pypto_verified.interpreter.values import Tile, fresh, inside, undefined
 
 
@@ -115,6 +115,19 @@ def _reshaped_valid(a: Tile, shape: tuple[int, ...]) -> tuple[int, ...]:
     if int(np.prod(valid)) != int(mask.sum()):
         raise Fault(f"the valid region {a.valid} of {a.shape} is no rectangle of {shape}")
     return valid
+
+
+@meaning("tile.reinterpret_view")
+def _reinterpret(site: Site) -> Value:
+    """The bytes of each row as elements of another type."""
+    a = site.tile(0)
+    dtype = site.dtype_attr("dtype", a.dtype)
+    stored = np.ascontiguousarray(from_carrier(a.data, a.dtype)).view(np.uint8).reshape(*a.shape[:-1], -1, dtype.bytes)
+    unset = np.asarray(np.repeat(a.poison, a.dtype.bytes, axis=-1).reshape(stored.shape).any(axis=-1))
+    values = to_carrier(stored.view(storage(dtype))[..., 0], dtype)
+    valid = (*a.valid[:-1], a.valid[-1] * a.dtype.bytes // dtype.bytes)
+    made = Tile(values, unset, valid, dtype)
+    return reshaped(made, site.ints(1)) if site.has(1) else made
 
 
 @meaning("tile.transpose")

@@ -10,10 +10,10 @@ from dataclasses import replace
 from math import prod
 
 from pypto_verified.ir.types import Dim, TileView, Type
-from pypto_verified.layouts import BLayout, Compact, SLayout, Space
+from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space
 from pypto_verified.ops.args import Args
 from pypto_verified.ops.decl import OpDecl, op
-from pypto_verified.ops.dims import add, all_equal, at_most, equal, mul, show, show_shape
+from pypto_verified.ops.dims import add, all_equal, at_most, equal, floordiv, mul, show, show_shape
 from pypto_verified.ops.layout import effective_view, implicit_view, is_boxed, make_tile
 from pypto_verified.ops.windows import read_window, write_union
 
@@ -114,6 +114,34 @@ def _reshape(a: Args) -> Type:
         )
     layout = replace(view, valid_shape=()) if is_boxed(source) else implicit_view(shape, source.space)
     return make_tile(shape, source.dtype, source.space, valid, layout=layout, pad=view.pad, compact=view.compact)
+
+
+def _reinterpret_view(a: Args) -> Type:
+    """The same bytes as elements of another type: the last axis grows or shrinks, or the caller gives the shape."""
+    source, dtype, view = a.tile("data"), a.dtype("dtype"), effective_view(a.tile("data"))
+    a.require(
+        not is_boxed(source) and view.blayout is BLayout.ROW,
+        f"a {view.blayout.value}/{view.slayout.value} tile is not row after row in memory",
+        "look at another type's bits before the tile is laid out in boxes or columns",
+    )
+    old, new = source.dtype.bytes, dtype.bytes
+    width = source.shape[-1] * old
+    a.require(width % new == 0, f"rows of {width} bytes are no whole number of {dtype} elements")
+    shape: tuple[int, ...] = (*source.shape[:-1], width // new)
+    valid = (*source.valid_shape[:-1], floordiv(mul(source.valid_shape[-1], old), new))
+    a.require(
+        not isinstance(source.valid_shape[-1], int) or source.valid_shape[-1] * old % new == 0,
+        f"{show(source.valid_shape[-1])} valid {source.dtype} elements are no whole number of {dtype} elements")
+    if a.has("shape"):
+        wanted = a.shape("shape")
+        a.require(prod(wanted) == prod(shape), f"shape {show_shape(wanted)} has other bytes than {show_shape(shape)}")
+        fits = reshaped_valid(valid, shape, wanted)
+        if fits is None:
+            a.fail(
+                f"the valid region {show_shape(valid)} of {show_shape(shape)} is no rectangle of {show_shape(wanted)}")
+        shape, valid = wanted, tuple(fits)
+    pad = view.pad if view.pad is Pad.ZERO else Pad.NULL
+    return make_tile(shape, dtype, source.space, valid, layout=replace(view, valid_shape=()), pad=pad)
 
 
 def _axis(a: Args, name: str, rank: int) -> int:
@@ -227,7 +255,7 @@ OPS: tuple[OpDecl, ...] = (
     ),
     op("tile.concat", "src0 src1", _concat, "V V > V", noalias="*", source=_SOURCE),
     op(
-        "tile.reinterpret_view", "data shape:n?", None, ". . > =0", keywords="dtype:dtype!", view=True,
+        "tile.reinterpret_view", "data shape:n?", _reinterpret_view, ". . > =0", keywords="dtype:dtype!", view=True,
         signature="data dtype shape", source=_SOURCE,
     ),
     op("tile.scatter_update", "input index src", None, "V V V > V", keywords="dim:int=-2", inplace=0, source=_SOURCE),

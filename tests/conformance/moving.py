@@ -9,7 +9,7 @@ import numpy as np
 from pypto_verified.layouts import Space
 from tests.conformance.arithmetic import KINDS, PTO, Array, samples
 from tests.conformance.case import REGIONS, SHAPE, Case, Region
-from tests.conformance.ir_kernel import IrKernel
+from tests.conformance.ir_kernel import IrKernel, dtype_of
 from tests.conformance.pto_kernel import PtoKernel
 from tests.conformance.single import Pto, Source, ir, single
 
@@ -180,15 +180,26 @@ def reshape_cases() -> Iterator[Case]:
                    {"a": a, "out": np.zeros((2, 64), KINDS[dtype])}, {"out": a.reshape(2, 64)}, write_ir, write_pto)
     a = samples("FP32", (4, 32), 79)
 
-    def bits_of(k: PtoKernel) -> None:
-        x = k.tile("x", "FP32", (4, 32))
-        k.load("a", x)
-        k.derived("y", "bitcast", "x", "", k.type_of("x").replace("dtype=f32", "dtype=i32").replace(
-            "v_row=?, v_col=?", "v_row=4, v_col=32"))
-        k.store("y", "out")
+    for dtype, valid in (("INT32", (4, 32)), ("INT32", (3, 19)), ("INT16", (4, 32)), ("INT16", (3, 19))):
+        size = KINDS[dtype].itemsize
+        cols = 32 * 4 // size
+        shown = (valid[0], valid[1] * 4 // size)
+        seen = np.zeros((4, cols), KINDS[dtype])
+        seen[: shown[0], : shown[1]] = a.view(KINDS[dtype])[: shown[0], : shown[1]]
 
-    yield Case("bitcast-FP32-INT32", "bitcast", "the stored bits read as integers, by numpy's view",
-               {"a": a, "out": np.zeros((4, 32), np.int32)}, {"out": a.view(np.int32)}, None, bits_of)
+        def bits_of(k: PtoKernel, dtype: str = dtype, cols: int = cols, shown: Region = shown) -> None:
+            x = k.tile("x", "FP32", (4, 32))
+            k.load("a", x)
+            k.derived("y", "treshape" if cols != 32 else "bitcast", "x", "", k.type_of("x").replace(
+                "dtype=f32", f"dtype={PTO[dtype]}").replace("cols=32", f"cols={cols}").replace(
+                "v_row=?, v_col=?", f"v_row={shown[0]}, v_col={shown[1]}"))
+            k.store("y", "out", shown)
+
+        def bits_in_ir(k: IrKernel, dtype: str = dtype, valid: Region = valid) -> None:
+            k.store(k.call("reinterpret_view", k.load("a", (4, 32), valid), dtype=dtype_of(dtype)), "out")
+
+        yield Case(f"bits-FP32-{dtype}-{valid[0]}x{valid[1]}", "bitcast", "the stored bits read as integers, by numpy",
+                   {"a": a, "out": np.zeros_like(seen)}, {"out": seen}, bits_in_ir, bits_of)
 
 
 def valid_cases() -> Iterator[Case]:

@@ -113,6 +113,15 @@ BODIES: dict[str, tuple[str, str]] = {
     y = pl.load(a, [0, 0], [16, 64], valid_shape=[13, 50])
     return pl.store(pl.tile.xor(x, y, pl.tile.create([16, 64], dtype=pl.UINT32)), [0, 0], out)
 """),
+    "bits of another type": (_tensors("a FP32 16x64", "out INT32 16x64", "out2 INT16 16x128", "out3 FP32 32x32"), """
+    x = pl.load(a, [0, 0], [16, 64])
+    y = pl.mul(x, 2.0)
+    out = pl.store(pl.tile.shrs(pl.reinterpret_view(y, pl.INT32), 3), [0, 0], out)
+    out2 = pl.store(pl.tile.shls(pl.reinterpret_view(x, pl.INT16), 1), [0, 0], out2)
+    z = pl.reinterpret_view(pl.reinterpret_view(x, pl.INT16), pl.FP32, [32, 32])
+    out3 = pl.store(pl.mul(z, 4.0), [0, 0], out3)
+    return out, out2, out3
+"""),
     "sort": (_tensors("a FP32 1x128", "pos UINT32 1x128", "out FP32 1x256"), """
     s = pl.tile.sort32(pl.load(a, [0, 0], [1, 128]), pl.load(pos, [0, 0], [1, 128]))
     return pl.store(pl.tile.mrgsort(s, block_len=64), [0, 0], out)

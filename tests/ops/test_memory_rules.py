@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pypto_verified.dtypes import BF16, FP16, FP32, INT32, UINT32
+from pypto_verified.dtypes import BF16, FP16, FP32, INT16, INT32, UINT32
 from pypto_verified.errors import NotModelled, OpError
 from pypto_verified.index import evaluate
 from pypto_verified.ir.expr import Const, Var
@@ -357,3 +357,17 @@ def test_a_scatter_to_global_memory_keeps_the_element_type() -> None:
     assert call("tile.mscatter", source, places, table).type == table.type
     with pytest.raises(OpError, match="src is FP32 but the tensor FP16"):
         call("tile.mscatter", source, places, tensor(256, dtype=FP16))
+
+
+def test_bits_are_seen_as_another_type() -> None:
+    source = tile(16, 64, valid=(16, 40))
+    narrow = result("tile.reinterpret_view", source, dtype=INT16)
+    assert (narrow.shape, narrow.dtype, narrow.valid_shape) == ((16, 128), INT16, (16, 80))
+    whole = result("tile.reinterpret_view", tile(16, 64), numbers(32, 32), dtype=INT32)
+    assert (whole.shape, whole.dtype) == ((32, 32), INT32)
+    with pytest.raises(OpError, match="no whole number of FP32 elements"):
+        call("tile.reinterpret_view", tile(16, 64, dtype=INT16, valid=(16, 33)), dtype=FP32)
+    with pytest.raises(OpError, match="has other bytes"):
+        call("tile.reinterpret_view", source, numbers(32, 64), dtype=INT32)
+    with pytest.raises(OpError, match="not row after row"):
+        call("tile.reinterpret_view", tile(16, 64, space=Space.MAT), dtype=INT32)
