@@ -202,9 +202,9 @@ def told_to_read(fence: bool) -> Timed:
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_notification_overtakes_what_no_fence_has_published(order: str) -> None:
-    given: dict[str, Array] = {"src": zeros(4, 8), "dst": zeros(4, 8), "signal": zeros(1, 1, np.int32)}
-    assert told_to_read(fence=True).under(order, "a5", **given).clean
-    outcome = told_to_read(fence=False).under(order, "a5", **given)
+    four, word = zeros(4, 8), zeros(1, 1, np.int32)
+    assert told_to_read(fence=True).under(order, "a5", src=four, dst=four, signal=word).clean
+    outcome = told_to_read(fence=False).under(order, "a5", src=four, dst=four, signal=word)
     assert outcome.races == [] and outcome.errors == []
     assert {(u.write.op.name, u.read.op.name) for u in outcome.unseen} >= {("pto.comm.tput", "pto.comm.tnotify")}
 
