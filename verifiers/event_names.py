@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pypto_verified.index import Cond, Expr, all_of, const, ne
+from pypto_verified.index import Cond, Expr, all_of, const, eq, ne, symbols_of
 from pypto_verified.pto.module import EnumAttr
 from pypto_verified.targets.events import FOREIGN_PIPES, pipe_of
 from pypto_verified.targets.model import Pair
@@ -16,8 +16,11 @@ from verifiers.sites import Context, Site, op_text
 
 _WITH_PIPES = frozenset({
     "pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn", "pto.barrier", "pto.sync.set",
-    "pto.sync.wait",
+    "pto.sync.wait", "pto.record_event", "pto.wait_event", "pto.barrier_sync", "pto.get_buf", "pto.rls_buf",
+    "pto.set_intra_block", "pto.wait_intra_block", "pto.set_cross_block", "pto.wait_cross_block",
 })
+_PIPE_ATTRS = ("src_pipe", "dst_pipe", "pipe", "src_op", "dst_op", "op_type")
+
 
 @dataclass(frozen=True, slots=True)
 class IdSite(Site):
@@ -96,10 +99,9 @@ def _named_pipes(context: Context) -> Iterator[PipeSite]:
     for step in program.steps:
         kind = kinds.get(step.op, program.func.kernel_kind)
         if kind and step.op.name in _WITH_PIPES:
-            named = (step.op.attrs.get(a) for a in ("src_pipe", "dst_pipe", "pipe"))
-            for pipe in dict.fromkeys(a.member for a in named if isinstance(a, EnumAttr)):
-                label = f"{op_text(step.op)} {pipe_of(pipe)}"
-                yield PipeSite(context, step.op, step.path, label, pipe_of(pipe), kind)
+            named = (step.op.attrs.get(a) for a in _PIPE_ATTRS)
+            for pipe in dict.fromkeys(pipe_of(a.member) for a in named if isinstance(a, EnumAttr)):
+                yield PipeSite(context, step.op, step.path, f"{op_text(step.op)} {pipe}", pipe, kind)
 
 
 EVENT_PIPE: Rule[PipeSite] = Rule(
@@ -113,4 +115,39 @@ EVENT_PIPE: Rule[PipeSite] = Rule(
 )
 
 
-RULES = (EVENT_ID, EVENT_CROSS, EVENT_PIPE)
+@dataclass(frozen=True, slots=True)
+class LaunchSite(Site):
+    """A barrier that waits for `cores`, in a launch of `blocks`."""
+
+    blocks: Expr
+    cores: Expr
+
+
+def _meetings(context: Context) -> Iterator[LaunchSite]:
+    """Barriers of all cores, where the user tells the launch: a text does not say how many blocks there are. A soft one
+    asks for that number."""
+    if "block_num" not in symbols_of(context.assumed):
+        return
+    blocks = context.program.symbols.shown["block_num"].expr
+    for step in context.program.steps:
+        mode = step.op.attrs.get("mode")
+        if step.op.name == "pto.syncall" and isinstance(mode, EnumAttr):
+            cores = const(context.target.cubes) if mode.member == "hard" else blocks
+            yield LaunchSite(context, step.op, step.path, op_text(step.op), blocks, cores)
+
+
+EVENT_LAUNCH: Rule[LaunchSite] = Rule(
+    id="EVENT-LAUNCH", kind=SAFETY, observable=False, requires=("EV-06",), source="PTO-ISA SyncAll.hpp; pypto#1940",
+    unseen="a replay runs one block",
+    claim="a barrier of all cores is reached by as many cores as it waits for",
+    sites=_meetings, applies=always,
+    goal=lambda s: eq(s.blocks, s.cores),
+    explain=lambda s, w: (
+        f"{op_text(s.op)} waits for all {w(s.cores)} cores of the chip, and {w(s.blocks)} blocks run: it waits for "
+        "ever"),
+    help=lambda s: f"launch {s.cores!r} blocks, or use the soft form, which waits for those that are launched",
+    mutant=lambda s: s.blocks <= s.cores,
+)
+
+
+RULES = (EVENT_ID, EVENT_CROSS, EVENT_PIPE, EVENT_LAUNCH)

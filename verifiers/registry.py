@@ -14,6 +14,7 @@ from verifiers import (
     dtype_mask,
     dtype_ops,
     event,
+    event_buffers,
     event_names,
     extents,
     fifo,
@@ -42,7 +43,7 @@ AnyRule = Rule[Any]
 RULES: tuple[AnyRule, ...] = (
     *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *width.RULES, *plan.RULES, *accumulate.RULES,
     *valid.RULES, *layout.RULES, *dtype.RULES,
-    *event.RULES, *event_names.RULES, *kind.RULES, *pitch.RULES, *split.RULES, *fifo.RULES,
+    *event.RULES, *event_names.RULES, *event_buffers.RULES, *kind.RULES, *pitch.RULES, *split.RULES, *fifo.RULES,
     *extents.RULES, *layout_ops.RULES, *relabel.RULES, *stride.RULES, *dtype_ops.RULES, *dtype_mask.RULES, *init.RULES,
     *write.RULES, *write_twice.RULES, *write_lanes.RULES,
     *race.RULES,

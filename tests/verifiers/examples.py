@@ -14,13 +14,14 @@ SMALL = tile(16, 64, valid=("16", "64"))
 @dataclass(frozen=True, slots=True)
 class Pair:
     """`good` holds, `bad` is refuted by the rule and by nothing in common with `good`. `outputs`: arguments of `@k`
-    that the author declared as written only; `strict`: checked with the stricter readings."""
+    that the author declared as written only; `strict`: checked with the stricter readings; `assume`: with these."""
 
     good: str
     bad: str
     chip: str = "a2a3"
     outputs: tuple[str, ...] = ()
     strict: bool = False
+    assume: tuple[str, ...] = ()
 
 
 def _alloc_only(type_: str, address: int | None = 0, more: str = "") -> str:

@@ -73,6 +73,19 @@ def _named(pipe: str) -> str:
     return kernel(f"pto.barrier <PIPE_{pipe}>")
 
 
+def _buffers(returned: int) -> str:
+    """Each iteration takes buffer 1 for V and gives one back."""
+    return flags(loop("M", "pto.get_buf[#pto.pipe_event_type<TVEC>, 1]",
+                      f"pto.rls_buf[#pto.pipe_event_type<TVEC>, {returned}]"))
+
+
+def _meeting(form: str) -> str:
+    """All cores meet."""
+    return kernel(
+        f"pto.syncall({form}) mode = #pto.sync_all_mode<{'soft' if form else 'hard'}>, "
+        "core_type = #pto.sync_core_type<aiv_only>", "%w: !pto.ptr<i32>, %block_num: i32")
+
+
 PAIRS: dict[str, Pair] = {
     "EVENT-SET": Pair(_balanced(0), _balanced(1)),
     "EVENT-WAIT": Pair(_passed_on("c3"), _passed_on("c2")),
@@ -80,5 +93,7 @@ PAIRS: dict[str, Pair] = {
     "EVENT-ID": Pair(_in_turn("c8"), _in_turn("c16")),
     "EVENT-LIBRARY": Pair(_reducing("c1"), _reducing("c2")),
     "EVENT-CROSS": Pair(_cross(10), _cross(11)),
+    "EVENT-BUFFER": Pair(_buffers(1), _buffers(2), chip="a5"),
+    "EVENT-LAUNCH": Pair(_meeting("%w : !pto.ptr<i32>"), _meeting(""), assume=("block_num == 20",)),
     "EVENT-PIPE": Pair(_named("MTE3"), _named("FIX")),
 }

@@ -44,7 +44,8 @@ def test_ids_are_unique_and_begin_with_a_family() -> None:
 @pytest.mark.requirement("VF-01")
 def test_the_good_kernel_is_proved(rule: AnyRule) -> None:
     pair = PAIRS[rule.id]
-    result = check(pair.good, chip=pair.chip, families=family(rule), outputs=pair.outputs, strict=pair.strict)
+    result = check(pair.good, chip=pair.chip, families=family(rule), outputs=pair.outputs, strict=pair.strict,
+                   assume=pair.assume)
     assert obligations(result, rule.id), "the rule looked at nothing"
     assert verdicts(result, rule.id) == {Verdict.PROVED}
 
@@ -53,7 +54,8 @@ def test_the_good_kernel_is_proved(rule: AnyRule) -> None:
 @pytest.mark.requirement("VF-01")
 def test_the_bad_kernel_is_refuted_at_its_line_with_help(rule: AnyRule) -> None:
     pair = PAIRS[rule.id]
-    result = check(pair.bad, chip=pair.chip, families=family(rule), outputs=pair.outputs, strict=pair.strict)
+    result = check(pair.bad, chip=pair.chip, families=family(rule), outputs=pair.outputs, strict=pair.strict,
+                   assume=pair.assume)
     assert Verdict.REFUTED in verdicts(result, rule.id)
     found = finding(result, rule.id)
     assert found.verdict is Verdict.REFUTED
@@ -71,7 +73,8 @@ def test_the_two_kernels_have_the_same_statements_and_the_family_accepts_the_goo
     assert len(good) == len(bad)
     changed = [(a, b) for a, b in zip(good, bad, strict=True) if a != b]
     assert changed
-    result = check(pair.good, chip=pair.chip, families=family(rule), outputs=pair.outputs, strict=pair.strict)
+    result = check(pair.good, chip=pair.chip, families=family(rule), outputs=pair.outputs, strict=pair.strict,
+                   assume=pair.assume)
     assert all(o.verdict is Verdict.PROVED for o in result.obligations)
 
 
@@ -84,7 +87,7 @@ def test_the_mutant_is_exposed_by_the_pair(rule: AnyRule, monkeypatch: pytest.Mo
 
     def outcome(text: str) -> bool:
         options = Options(families=frozenset({family(rule)}), outputs={"k": pair.outputs},
-                          strict=pair.strict)
+                          strict=pair.strict, assume=pair.assume)
         *_, result = verify(read(text, "k.pto"), target(pair.chip), options)
         return Verdict.REFUTED in verdicts(result, rule.id)
 

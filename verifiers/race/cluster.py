@@ -43,8 +43,8 @@ Key: TypeAlias = tuple[str, int, str, int]
 
 @dataclass(slots=True, eq=False)
 class Member:
-    """A core: `kind` is 'cube' or 'vector'; `foreign`: ops of the text that other cores run; `why`: what keeps the order
-    of its ops from being the same in every run, '' if nothing; `depth`: branches around where it may differ."""
+    """A core: `kind` is 'cube' or 'vector'; `foreign`: ops of the text that other cores run; `why`: what keeps the
+    order of its ops from being the same in every run, '' if nothing; `depth`: branches around where it may differ."""
 
     kind: str
     program: AccessProgram
