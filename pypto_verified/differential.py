@@ -198,6 +198,15 @@ def simulate(
     function: Function, artifact: Artifact, program: Program, target: Target, trial: Trial
 ) -> Simulated:
     """Run the compiled text of `function` on a trial's inputs."""
+    arrays, scalars = arguments(function, artifact, trial)
+    outcome = simulator.execute(
+        program, arrays, scalars, block=trial.block, lane=(trial.lane, target.lanes_per_cube), max_steps=MAX_STEPS
+    )
+    return Simulated(named(function, artifact, trial, outcome.outputs), outcome.errors)
+
+
+def arguments(function: Function, artifact: Artifact, trial: Trial) -> tuple[dict[str, Array], dict[str, Scalar]]:
+    """The arrays and scalars of a trial under the names that the text gives to its arguments."""
     types = {p.var.name: p.var.type for p in function.params}
     arrays: dict[str, Array] = {}
     scalars: dict[str, Scalar] = {}
@@ -211,16 +220,19 @@ def simulate(
     for added in artifact.module.funcs[0].args:
         if isinstance(added.type, PtrType) and added.name not in artifact.names:
             arrays[added.name] = np.zeros(0, np.uint8)  # the ring of a pipe, which a lone core does not touch
-    outcome = simulator.execute(
-        program, arrays, scalars, block=trial.block, lane=(trial.lane, target.lanes_per_cube), max_steps=MAX_STEPS
-    )
-    outputs: dict[str, Array] = {}
-    for argument, array in outcome.outputs.items():
+    return arrays, scalars
+
+
+def named(function: Function, artifact: Artifact, trial: Trial, outputs: Outputs) -> dict[str, Array]:
+    """What a run left, by the kernel's own names and in logical order."""
+    types = {p.var.name: p.var.type for p in function.params}
+    found: dict[str, Array] = {}
+    for argument, array in outputs.items():
         name = artifact.names.get(argument, "")
         type_, given = types.get(name), trial.values.get(name)
         if isinstance(type_, TensorType) and isinstance(given, np.ndarray):
-            outputs[name] = from_memory(array, type_, given.shape, trial.sizes)
-    return Simulated(outputs, outcome.errors)
+            found[name] = from_memory(array, type_, given.shape, trial.sizes)
+    return found
 
 
 def _first_op(before: Function, after: Function, trial: Trial) -> tuple[str, Location]:

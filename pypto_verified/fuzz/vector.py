@@ -80,6 +80,8 @@ def _companion(b: Builder, kind: str, first: TileType) -> Expr | None:
                          and t.valid_shape[1] in (columns, first.valid_shape[1]) and t.valid_shape[0] == 1)
         case "t":
             return scratch(b, first)
+        case "u":
+            return scratch(b, first) if rows > 1 else None
         case "b":
             return Const(b.draw.integer(0, first.dtype.bits - 1), INT32)
         case "p":

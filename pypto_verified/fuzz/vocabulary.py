@@ -5,7 +5,7 @@ Operand letters of a row, in the op's order:
     x  a tile, the first operand            y  a tile like x, valid wherever x is      c  a column [M, 1] of x's dtype
     r  a row [1, N] of x's dtype            s  a scalar of x's dtype                    p  a constant that is not 0
     b  a constant shift of 0 .. bits - 1    t  a scratch tile like x                    z  like y, valid just where x is
-    d  like c, valid on just the rows of x
+    d  like c, valid on just the rows of x  u  like t, two rows at least (PTOAS verifies the scratch of a remainder)
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _rows(table: str, only: str = "") -> tuple[Row, ...]:
 ELEMENTWISE = (
     *_rows("add:xy sub:xy mul:xy maximum/tmax:xy minimum/tmin:xy part_add:xy part_mul:xy part_max:xy part_min:xy"),
     *_rows("div:xz fmod:xy divs:xp fmods:xp", "FP32 FP16"),
-    *_rows("rem:xyt", "FP32"),
+    *_rows("rem:xyu", "FP32"),
     *_rows("divs:xp rems:xpt", "INT32 INT16"),
     *_rows("adds:xs muls:xs maximums/tmaxs:xs minimums/tmins:xs lrelu:xs"),
     *_rows("subs:xs", "INT8 INT16 INT32 FP16 BF16 FP32"),

@@ -19,7 +19,7 @@ from pypto_verified.ir.stmt import Function, FunctionKind, Return
 
 RUNS, DEEP_RUNS = 1, 2
 SHRINK_RUNS = 4
-DEEP = ("passes", "printed", "rules", "places", "variants")
+DEEP = ("passes", "printed", "rules", "places", "variants", "order")
 """How the names of the oracles begin that only a deep examination asks."""
 
 

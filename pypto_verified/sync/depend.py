@@ -46,6 +46,8 @@ class _Search:
         self.strict = strict
         self.sharing: dict[object, list[Access]] = {}
         for a in program.accesses:
+            if any(loop.turns == 0 for loop in a.chain[-1][0].loops):
+                continue  # it never runs, and must not stand for an earlier one that does
             for key in _keys(a, strict):
                 self.sharing.setdefault(key, []).append(a)
 

@@ -70,6 +70,16 @@ REFUTED = {
         out2 = pl.store(pl.cast(pl.row_max(x, t), target_type=pl.INT16, mode='rint'), [0, 0], out2)
         return out, out2
     """),
+    # What a loop without a turn does was taken for the last that had to be waited for.
+    "order over a loop that never runs": (
+        ",\n".join([tensor("a", (32, 32)), tensor("b", (32, 32)), tensor("out", (32, 32), out=True)]), """
+        x = pl.load(a, [0, 0], [32, 32])
+        y = pl.move(x, target_memory=pl.MemorySpace.Vec)
+        for i in pl.range(0, 0, 1):
+            x = pl.assemble(y, y, [0, 0])
+        z = pl.load(b, [0, 0], [32, 32])
+        return pl.store(pl.add(y, z), [0, 0], out)
+    """),
     # The slope had the tile's type; the assembler takes FP32 only on a5.
     "slopes of FP16 tiles": (_tensors("FP16", 8, 64, "a", "out"), """
         x = pl.load(a, [0, 0], [8, 64])

@@ -1,0 +1,108 @@
+"""Kernels under time: the flags that are inserted are proved, order every schedule, and none can go unnoticed.
+
+    order: proved    RACE and EVENT prove what was inserted
+    order: runs      under any schedule the result is that of program order
+    order: missing   with one part taken out, what a schedule shows is not PROVED
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping
+
+from pypto_verified.compiler import Artifact
+from pypto_verified.differential import Simulated, arguments, named
+from pypto_verified.errors import NotModelled
+from pypto_verified.fuzz.builder import Kernel
+from pypto_verified.fuzz.oracles import Find, compared, pattern
+from pypto_verified.pto.module import Block, Module, Op
+from pypto_verified.simulator import schedule
+from pypto_verified.sync import insert_sync
+from pypto_verified.targets import Target
+from pypto_verified.trials import Array, Trial
+from verifiers import Options, verify
+
+MAX_STEPS = 2000
+_ORDERS = ("late", "random", "eager")
+_FAMILIES = frozenset({"RACE", "EVENT"})
+
+
+def examine(
+    kernel: Kernel, artifact: Artifact, chip: Target, trial: Trial, expected: Mapping[str, Array], loose: set[str],
+    assume: tuple[str, ...],
+) -> Iterator[Find]:
+    """What is found on one run, at most one of each."""
+    try:
+        made = insert_sync(artifact.module, chip)
+    except NotModelled:
+        return
+    seed = len(artifact.module.funcs[0].args) + trial.sizes.get("M", 0)
+    wrong = _verdicts(made, kernel, artifact, chip, assume)
+    if "REFUTED" in wrong:
+        yield Find("order: proved", f"{wrong['REFUTED']} is refuted", f"what was inserted: {wrong['REFUTED']}", trial)
+    find = _run(made, kernel, artifact, chip, trial, expected, loose, _ORDERS[seed % len(_ORDERS)], seed)
+    if find is not None:
+        yield find
+        return
+    part = _without_a_part(made, random.Random(seed))
+    if not part or set(_verdicts(made, kernel, artifact, chip, assume)) != {"PROVED"}:
+        return
+    for order in _ORDERS:
+        shown = _run(made, kernel, artifact, chip, trial, expected, loose, order, seed)
+        if shown is not None:
+            yield Find("order: missing", f"PROVED without a {part}", shown.detail, trial)
+            return
+
+
+def _verdicts(
+    module: Module, kernel: Kernel, artifact: Artifact, chip: Target, assume: tuple[str, ...]
+) -> dict[str, str]:
+    """Verdict -> a rule that has it."""
+    options = Options(assume, families=_FAMILIES, explicit_sync=True, names={kernel.function.name: artifact.names})
+    return {o.verdict.value: o.rule for r in verify(module, chip, options) for o in r.obligations}
+
+
+def _run(
+    module: Module, kernel: Kernel, artifact: Artifact, chip: Target, trial: Trial, expected: Mapping[str, Array],
+    loose: set[str], order: str, seed: int,
+) -> Find | None:
+    """What a schedule shows: a race, a hang, a wrong flag, another result."""
+    arrays, scalars = arguments(kernel.function, artifact, trial)
+    outcome = schedule.run(module, chip, arrays, scalars, schedule=order, seed=seed, max_steps=MAX_STEPS)
+    if outcome.races:
+        return Find("order: runs", "a race", f"{order}: {outcome.races[0]}", trial)
+    if outcome.deadlock is not None:
+        return Find("order: runs", "a hang", f"{order}: {outcome.deadlock}", trial)
+    simulated = Simulated(named(kernel.function, artifact, trial, outcome.outputs), outcome.errors)
+    try:
+        return compared(simulated, trial, expected, loose, "order: runs")
+    except NotModelled:
+        return None
+
+
+def _without_a_part(module: Module, draw: random.Random) -> str:
+    """Take a barrier, or a flag's sets and waits, out of the module; what it was, '' if there is none."""
+    blocks = list(_blocks(module.funcs[0].body)) if module.funcs[0].body is not None else []
+    parts = sorted({key for block in blocks for op in block.ops if (key := _part(op))})
+    if not parts:
+        return ""
+    chosen = draw.choice(parts)
+    for block in blocks:
+        block.ops = [op for op in block.ops if _part(op) != chosen]
+    return pattern(chosen)
+
+
+def _part(op: Op) -> str:
+    """The same for the set and the wait of a flag; '' for an op that orders nothing."""
+    if op.name == "pto.barrier":
+        return f"barrier {op.attrs['pipe']}"
+    if op.name in ("pto.set_flag", "pto.wait_flag"):
+        return f"flag {op.attrs['src_pipe']} {op.attrs['dst_pipe']} {op.attrs['event_id']}"
+    return ""
+
+
+def _blocks(block: Block) -> Iterator[Block]:
+    yield block
+    for op in block.ops:
+        for region in op.regions:
+            yield from _blocks(region)
