@@ -39,7 +39,8 @@ class Mixed:
 
     Direction 1: the cube pushes a @ eye, the lanes pop, add 1 and store to out. 2: the lanes load a, add 1 and push,
     the cube pops, multiplies with eye and stores. 3: both, one after the other: the cube stores (a @ eye + 1) @ eye.
-    `pushes`, `pops`, `frees`: of each turn, to leave some out or to do some twice.
+    `pushes`, `pops`, `frees`: of each turn, to leave some out or to do some twice. `lowered`: pipes in the assembler's
+    own form, with handles and declared tiles.
     """
 
     on: str
@@ -53,6 +54,7 @@ class Mixed:
     pops: int = 1
     frees: int = 1
     computed: int = 0
+    lowered: bool = False
 
     @property
     def high(self) -> int:
@@ -105,7 +107,29 @@ class Mixed:
         return (f"%{name} = pto.alloc_tile addr = %at{at} valid_row = {rows} valid_col = {cols} : "
                 f"{tile(space, *box)}")
 
+    def _push(self, op: str, name: str, type_: str) -> str:
+        if self.lowered:
+            return f"pto.tpush(%{name}, %pipe : {type_}, !pto.pipe) {{split = {self.split}}}"
+        return f"pto.{op}(%{name} : {type_}) {{split = {self.split}}}"
+
+    def _pop(self, op: str, name: str, rows: str, cols: str, type_: str) -> list[str]:
+        if self.lowered:
+            return [f"%{name} = pto.declare_tile -> {type_}", f"pto.set_validshape %{name}, {rows}, {cols} : {type_}",
+                    f"pto.tpop(%{name}, %pipe : {type_}, !pto.pipe) {{split = {self.split}}}"]
+        return [f"%{name} = pto.{op}({rows}, {cols}) {{split = {self.split}}} -> {type_}"]
+
+    def _free(self, op: str) -> list[str]:
+        free = "pto.tfree(%pipe : !pto.pipe)" if self.lowered else f"pto.{op}"
+        return [f"{free} {{split = {self.split}}}"] * self.frees
+
     def _initialize(self, core: str) -> list[str]:
+        if self.lowered:
+            ring, word = ("%ring : !pto.ptr<f32>, ", "l2g2l") if self.on == "a2a3" else ("", "l2l")
+            nosplit = ", nosplit = true" if self.split == 0 else ""
+            both = ", %none : i32" if self.direction == 3 else ""
+            size = self.high * self.wide * 4
+            return [f"%pipe = pto.initialize_{word}_pipe{{dir_mask = {self.direction}, slot_size = {size}, slot_num = "
+                    f"{self.slots}, flag_base = 0{nosplit}}} ({ring}%none : i32{both}) -> !pto.pipe"]
         size = self.slots * self.high * self.wide * 4
         lines = []
         own = {"aiv": (1, "c2v", "vec"), "aic": (2, "v2c", "mat")}
@@ -140,17 +164,16 @@ class Mixed:
             self._alloc("acc", "acc", 0, n, m, whole),
             f"scf.for %i = %c0 to %c{self.tiles} step %c1 {{", f"%row = arith.muli %i, {n} : index",
         ]
-        split = f"{{split = {self.split}}}"
         if self.direction & 1:
             lines += [*self._part("a_p", "a", "%row, %c0"),
                       f"pto.tload ins(%a_p : !pto.partition_tensor_view<{self.rows}x{self.cols}xf32>) "
                       f"outs(%am : {tile('mat', *whole)})", BARRIER, *self._product("am")]
-            lines += [f"pto.tpush_to_aiv(%acc : {tile('acc', *whole)}) {split}", BARRIER] * self.pushes
+            lines += [self._push("tpush_to_aiv", "acc", tile("acc", *whole)), BARRIER] * self.pushes
         if self.direction & 2:
             for k in range(self.pops):
-                lines += [f"%p{k} = pto.tpop_from_aiv({n}, {m}) {split} -> {tile('mat', *whole)}", BARRIER,
+                lines += [*self._pop("tpop_from_aiv", f"p{k}", n, m, tile("mat", *whole)), BARRIER,
                           *self._product(f"p{k}")]
-            lines += [f"pto.tfree_from_aiv {{split = {self.split}}}"] * self.frees
+            lines += self._free("tfree_from_aiv")
             lines += [*self._part("out_p", "out", "%row, %c0"),
                       f"pto.tstore ins(%acc : {tile('acc', *whole)}) outs(%out_p : "
                       f"!pto.partition_tensor_view<{self.rows}x{self.cols}xf32>)", BARRIER]
@@ -197,9 +220,9 @@ class Mixed:
                          f"!pto.tensor_view<?x?xf32> -> {part}")
         if self.direction & 1:
             for k in range(self.pops):
-                lines += [f"%p{k} = pto.tpop_from_aic(%n, %m) {{split = {self.split}}} -> {plain}", BARRIER,
+                lines += [*self._pop("tpop_from_aic", f"p{k}", "%n", "%m", plain), BARRIER,
                           f"pto.tadds ins(%p{k}, %one : {plain}, f32) outs(%u : {plain})", BARRIER]
-            lines += [f"pto.tfree_from_aic {{split = {self.split}}}"] * self.frees
+            lines += self._free("tfree_from_aic")
         else:
             lines += [f"pto.tload ins(%a_p : {part}) outs(%t : {plain})", BARRIER,
                       f"pto.tadds ins(%t, %one : {plain}, f32) outs(%u : {plain})", BARRIER]
@@ -207,7 +230,7 @@ class Mixed:
             sent, type_ = ("u", plain) if self.on == "a2a3" else ("z", tile("nz", *box))
             if self.on == "a5":
                 lines += [f"pto.tmov ins(%u : {plain}) outs(%z : {type_})", BARRIER]
-            lines += [f"pto.tpush_to_aic(%{sent} : {type_}) {{split = {self.split}}}", BARRIER] * self.pushes
+            lines += [self._push("tpush_to_aic", sent, type_), BARRIER] * self.pushes
         else:
             lines += [f"pto.tstore ins(%u : {plain}) outs(%out_p : {part})", BARRIER]
         return [*lines, "}"]

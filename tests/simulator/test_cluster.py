@@ -36,6 +36,13 @@ def test_tiles_cross_between_the_cores(on: str, direction: int, split: int, orde
     check(Mixed(on, direction, split, tiles=2), order)
 
 
+@pytest.mark.parametrize("split", [0, 1, 2])
+@pytest.mark.parametrize("direction", [C2V, V2C, BOTH])
+@pytest.mark.parametrize("on", ["a2a3", "a5"])
+def test_pipes_mean_the_same_after_the_assembler_has_lowered_them(on: str, direction: int, split: int) -> None:
+    check(Mixed(on, direction, split, tiles=2, lowered=True), "late")
+
+
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize(("split", "rows", "cols"), [(3, 31, 32), (4, 32, 31)])
 def test_odd_splits_give_the_first_lane_one_line_more(split: int, rows: int, cols: int, order: str) -> None:

@@ -14,9 +14,9 @@ from pypto_verified.targets.events import pipe_of
 
 _FLAG_SETS = frozenset({"pto.set_flag", "pto.set_flag_dyn", "pto.record_event"})
 _GIVERS = {
-    ("data", 1): ("pto.tpush_to_aiv",), ("data", 2): ("pto.tpush_to_aic",),
-    ("credit", 1): ("pto.tpop_from_aic", "pto.tfree_from_aic"),
-    ("credit", 2): ("pto.tpop_from_aiv", "pto.tfree_from_aiv"),
+    ("data", 1): ("pto.tpush_to_aiv", "pto.tpush"), ("data", 2): ("pto.tpush_to_aic", "pto.tpush"),
+    ("credit", 1): ("pto.tpop_from_aic", "pto.tfree_from_aic", "pto.tpop", "pto.tfree"),
+    ("credit", 2): ("pto.tpop_from_aiv", "pto.tfree_from_aiv", "pto.tpop", "pto.tfree"),
 }
 """Ops that give a signal of a pipe, by its direction (see `fifo.py`)."""
 

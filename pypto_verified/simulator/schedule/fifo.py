@@ -9,7 +9,8 @@ alone. Source: PTO-ISA npu/a2a3 and npu/a5 TPush.hpp, TPop.hpp, TFree.hpp.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -137,8 +138,8 @@ def _unset(core: Core, slot: Pointer) -> Array:
 
 
 def initialize(core: Core, issue: Issue) -> Iterator[Item]:
-    """`aic_initialize_pipe`, `aiv_initialize_pipe`: on a target that primes its pipes the consumer posts credits."""
-    op, world = issue.op, core.world
+    """`aic_initialize_pipe`, `aiv_initialize_pipe`."""
+    op = issue.op
     if "gm_slot_tensor" in op.args or "acc_push_epilogue" in op.attrs:
         raise UnmodelledError(f"{op.name} of tensor slots or with an epilogue")
     args = issue.operands(core.env)
@@ -149,19 +150,25 @@ def initialize(core: Core, issue: Issue) -> Iterator[Item]:
         direction: args[group][0] if group in args else 0
         for direction, group in ((TO_VECTOR, "c2v_consumer_buf"), (TO_CUBE, "v2c_consumer_buf"))
     }
-    peers = {c.kind for c in world.cores if c.block == core.block}
     names = buffer_names(reached(core.code.func, core.code.functions), op)
     end = End(
         op, number_of(op, "id", 0), mask, size, slots, number_of(op, "local_slot_num", slots), ring, names, buffers,
-        len(peers) < 2,
+        alone(core),
     )
     core.ends[end.id] = end
-    direction = consumes(core)
-    if mask & direction and not end.alone:
-        ledger = LEDGERS[world.target.name]
-        split = SPLITS[0] if _unsplit(core, end.id) else SPLITS[1]
-        for _ in range(ledger.initial(slots)):
-            yield _credit(core, op, end, split)
+    return prime(core, end, _unsplit(core, end.id))
+
+
+def alone(core: Core) -> bool:
+    """Whether the other kind of core is not there."""
+    return len({c.kind for c in core.world.cores if c.block == core.block}) < 2
+
+
+def prime(core: Core, end: End, unsplit: bool) -> Iterator[Item]:
+    """The credits that the consumer posts when a pipe is made."""
+    if end.mask & consumes(core) and not end.alone:
+        for _ in range(LEDGERS[core.world.target.name].initial(end.slots)):
+            yield _credit(core, end.init, end, SPLITS[0] if unsplit else SPLITS[1])
 
 
 def _unsplit(core: Core, id: int) -> bool:
@@ -177,8 +184,9 @@ def _credit(core: Core, op: Op, end: End, split: Split) -> Give:
     return Give(core, op, pipe, tokens, ("credit", core.block, end.names[direction], direction))
 
 
-def _end(core: Core, op: Op, direction: int) -> End:
-    end = core.ends.get(number_of(op, "id", 0))
+def _end(core: Core, op: Op, direction: int, args: Mapping[str, Any]) -> End:
+    """The pipe that an op names, or is given."""
+    end = args["pipe_handle"][0] if "pipe_handle" in args else core.ends.get(number_of(op, "id", 0))
     if end is None or not end.mask & direction:
         raise PipeError(f"pipe {number_of(op, 'id', 0)} has not been set up in this direction",
                         help="initialize the pipe before its first transfer")
@@ -193,10 +201,11 @@ def _split(op: Op) -> Split:
 
 
 def push(core: Core, issue: Issue) -> Iterator[Item]:
-    """`tpush_to_aiv`, `tpush_to_aic`."""
+    """`tpush_to_aiv`, `tpush_to_aic`, and `tpush` to the pipe that it is given."""
     op, direction = issue.op, produces(core)
-    end, split = _end(core, op, direction), _split(op)
-    tile = issue.operands(core.env)["tile"][0]
+    args = issue.operands(core.env)
+    end, split = _end(core, op, direction, args), _split(op)
+    tile = args["tile"][0]
     if isinstance(tile, Tensor):
         raise UnmodelledError("pushing a slot of global memory", Place(tile.name))
     number = end.tiles[direction]
@@ -220,13 +229,18 @@ def _wait_credit(core: Core, op: Op, end: End, split: Split) -> Take:
 
 
 def pop(core: Core, issue: Issue) -> Iterator[Item]:
-    """`tpop_from_aic`, `tpop_from_aiv`. The handle is there at once; its bytes when the pop has run."""
+    """`tpop_from_aic`, `tpop_from_aiv`, and `tpop` into a declared tile. The handle is there at once; its bytes when
+    the pop has run."""
     op, world, direction = issue.op, core.world, consumes(core)
-    end, split = _end(core, op, direction), _split(op)
+    args = issue.operands(core.env)
+    end, split = _end(core, op, direction, args), _split(op)
     number = end.tiles[direction]
     end.tiles[direction] += 1
-    tile = _landing(core, issue, end, number)
-    core.env[issue.out] = tile
+    if "tile" in args:
+        tile = args["tile"][0]
+        place(core, tile, _address(core, end, number))
+    else:
+        tile = core.env[issue.out] = _landing(core, issue, end, number)
     chip = world.target.on_chip_pipe
     if not end.alone:
         tokens = [tokens_of(core, end, direction, "data", n) for n in lanes_of(core, split)]
@@ -243,8 +257,7 @@ def _landing(core: Core, issue: Issue, end: End, number: int) -> Tile:
     type_ = issue.op.result.type
     if not isinstance(type_, TileBufType) or type_.loc is not SPACE[consumes(core)]:
         raise UnmodelledError(f"{issue.op.name} of {type_}")
-    around = end.slots if core.world.target.on_chip_pipe else end.local_slots
-    addr = end.buffers[consumes(core)] + number % around * end.slot_size
+    addr = _address(core, end, number)
     args = issue.operands(core.env)
     extents = [(type_.v_row, type_.rows, "valid_row"), (type_.v_col, type_.cols, "valid_col")]
     rows, cols = (
@@ -255,10 +268,23 @@ def _landing(core: Core, issue: Issue, end: End, number: int) -> Tile:
     return Tile(memory, addr, type_, layout, (rows, cols), (addr, addr + type_.bytes), issue.op.result.name)
 
 
+def _address(core: Core, end: End, number: int) -> int:
+    """Where a popped tile lies in the consumer's buffer."""
+    around = end.slots if core.world.target.on_chip_pipe else end.local_slots
+    return end.buffers[consumes(core)] + number % around * end.slot_size
+
+
+def place(core: Core, tile: Tile, addr: int) -> None:
+    """Give a declared tile its bytes."""
+    tile.addr, tile.bounds, tile.main = addr, (addr, addr + tile.type.bytes), None
+    tile.end = addr + tile.type.bytes
+
+
 def free(core: Core, issue: Issue) -> Iterator[Item]:
-    """`tfree_from_aic`, `tfree_from_aiv`: gives the tile that was popped last back on a5; the pop of a2a3 did so."""
+    """`tfree_from_aic`, `tfree_from_aiv`, `tfree`: gives the tile that was popped last back on a5; on a2a3 its pop did
+    so."""
     op, direction = issue.op, consumes(core)
-    end, split = _end(core, op, direction), _split(op)
+    end, split = _end(core, op, direction, issue.operands(core.env)), _split(op)
     end.freed += 1
     last = end.tiles[direction] - 1
     if end.freed > end.tiles[direction]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pypto_verified.pto.module import Op, Symbol
 from pypto_verified.simulator.errors import UnmodelledError
 from pypto_verified.simulator.program import private_storage
-from pypto_verified.simulator.schedule import buffer_ids, cross, fifo, flags, meetings
+from pypto_verified.simulator.schedule import buffer_ids, cross, fifo, flags, lowered, meetings
 from pypto_verified.simulator.schedule.clocks import Timeline, join
 from pypto_verified.simulator.schedule.code import Issue, reached
 from pypto_verified.simulator.schedule.core import SCALAR, Core, Issuer
@@ -74,7 +74,9 @@ ISSUERS: dict[str, Issuer] = {
     "pto.reserve_buffer": reserve_buffer,
     "pto.import_reserved_buffer": import_reserved_buffer,
     **dict.fromkeys(("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe"), fifo.initialize),
-    **dict.fromkeys(("pto.tpush_to_aiv", "pto.tpush_to_aic"), fifo.push),
-    **dict.fromkeys(("pto.tpop_from_aic", "pto.tpop_from_aiv"), fifo.pop),
-    **dict.fromkeys(("pto.tfree_from_aic", "pto.tfree_from_aiv"), fifo.free),
+    **dict.fromkeys(lowered.INITS, lowered.initialize),
+    "pto.declare_tile": lowered.declare_tile,
+    **dict.fromkeys(("pto.tpush_to_aiv", "pto.tpush_to_aic", "pto.tpush"), fifo.push),
+    **dict.fromkeys(("pto.tpop_from_aic", "pto.tpop_from_aiv", "pto.tpop"), fifo.pop),
+    **dict.fromkeys(("pto.tfree_from_aic", "pto.tfree_from_aiv", "pto.tfree"), fifo.free),
 }

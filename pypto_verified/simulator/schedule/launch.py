@@ -18,6 +18,7 @@ from pypto_verified.simulator.run import LAUNCH_ARGUMENTS, Given
 from pypto_verified.simulator.schedule.code import Code, callee_of, reached
 from pypto_verified.simulator.schedule.ends import TO_CUBE, TO_VECTOR, buffer_names
 from pypto_verified.simulator.schedule.issuers import ISSUERS
+from pypto_verified.simulator.schedule.lowered import INITS
 from pypto_verified.simulator.tile import Buffer, Pointer
 from pypto_verified.simulator.values import Array, Scalar, storage
 from pypto_verified.targets import Target
@@ -25,6 +26,8 @@ from pypto_verified.targets.events import FOREIGN_PIPES, pipe_of
 
 _CUBE_SPACES = (Space.MAT, Space.LEFT, Space.RIGHT, Space.ACC, Space.BIAS, Space.SCALING)
 _SUFFIXES = (("_aic", "_aiv"), ("_cube", "_vector"), ("_cube", "_vec"))
+_RING_GROUPS = ("gm_slot_buffer", "gm_addr")
+"""Operands that are nothing but the slots of a pipe."""
 _CUBE_OPS = frozenset({
     "pto.aic_initialize_pipe", "pto.tpush_to_aiv", "pto.tpop_from_aiv", "pto.tfree_from_aiv",
 })
@@ -107,6 +110,10 @@ def _partners(funcs: Mapping[str, Func]) -> dict[str, str]:
             other = name.removesuffix(cube) + vector
             if name.endswith(cube) and other in funcs and name not in found:
                 found[name], found[other] = other, name
+    single = [name for name in funcs if name not in found]
+    ends = [name for name in single if any(op.name in INITS for op in walk_ops(funcs[name]))]
+    if len(ends) == 2:
+        found[ends[0]], found[ends[1]] = ends[1], ends[0]
     return found
 
 
@@ -142,7 +149,7 @@ def rings(func: Func) -> set[str]:
     only = {value.name for value in func.args}
     for op in walk_ops(func):
         for group, values in op.args.items():
-            if group != "gm_slot_buffer":
+            if group not in _RING_GROUPS:
                 only.difference_update(value.name for value in values if value in func.args)
     return only
 
@@ -151,7 +158,7 @@ def ring_ties(func: Func) -> dict[str, object]:
     """What ties a ring to the other function's: the first pipe that it is given to, by what ties its ends."""
     found: dict[str, object] = {}
     for op in walk_ops(func):
-        ring = op.opt("gm_slot_buffer")
+        ring = op.opt("gm_slot_buffer") or op.opt("gm_addr")
         if ring is not None:
             mask = op.attrs.get("dir_mask")
             directions = [d for d in (TO_VECTOR, TO_CUBE) if isinstance(mask, int) and mask & d]
