@@ -64,8 +64,8 @@ def drawn(root: Path, seed: int, count: int) -> list[Mutant]:
 class Bench:
     """A copy of the tree in which mutants are tried."""
 
-    def __init__(self, root: Path, folder: Path, seconds: float) -> None:
-        self.folder, self.tree, self.seconds = folder, folder / "tree", seconds
+    def __init__(self, root: Path, folder: Path, seconds: float, near: bool = False) -> None:
+        self.folder, self.tree, self.seconds, self.near = folder, folder / "tree", seconds, near
         shutil.rmtree(self.tree, ignore_errors=True)
         shutil.copytree(root, self.tree, ignore=shutil.ignore_patterns(".*", "__pycache__", "*.egg-info"))
         self.imports = Imports(self.tree)
@@ -93,7 +93,7 @@ class Bench:
         try:
             self._write(file, applied(mutant, source))
             first, rest = self._rounds(mutant.path)
-            killer = self._by_tests(first, 1) or self._by_campaign() or self._by_tests(rest, 2)
+            killer = self._by_tests(first, 1) or self._by_campaign() or self._by_tests([] if self.near else rest, 2)
         finally:
             self._write(file, source)
         return Result(mutant, killer, round(time.monotonic() - started, 1))
@@ -181,19 +181,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=COUNT)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="length of the campaign against a mutant")
+    parser.add_argument("--near", action="store_true", help="leave the far tests, and what survives so far, for later")
     parser.add_argument("--shard", default="1/1", metavar="I/N", help="every N-th mutant from the I-th")
     parser.add_argument("--summary", action="store_true", help="only print what is done")
     options = parser.parse_args(arguments)
     if not options.summary:
         root = Path(__file__).resolve().parents[1]
         options.output.mkdir(parents=True, exist_ok=True)
-        bench = Bench(root, options.output.resolve(), options.seconds)
+        bench = Bench(root, options.output.resolve(), options.seconds, options.near)
         known = {r.mutant for r in results(options.output)}
         first, step = map(int, options.shard.split("/"))
         for mutant in drawn(bench.tree, options.seed, options.count)[first - 1 :: step]:
             if mutant in known:
                 continue
             result = bench.tried(mutant)
+            if not result.killer and options.near:
+                continue
             with (options.output / "results.jsonl").open("a", encoding="utf-8") as log:
                 log.write(json.dumps(asdict(result)) + "\n")
             print(f"{mutant.place} {mutant.kind}: {result.killer or 'SURVIVES'} ({result.seconds} s)", flush=True)
