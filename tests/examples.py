@@ -24,7 +24,8 @@ def examples() -> Iterator[Example]:
     """One for each rule."""
     for rule, pair in PAIRS.items():
         good, bad = _without_unused(pair.good, pair.bad)
-        yield Example(rule, good, bad, pair.chip, pair.chip, outputs=pair.outputs, strict=pair.strict)
+        yield Example(rule, good, bad, pair.chip, pair.chip, outputs=pair.outputs, strict=pair.strict,
+                      assume=pair.assume)
     known = {row.id for row in LEGAL} - set(RESTATED)
     for case in CASES:
         if case.rule in known:

@@ -1,8 +1,8 @@
 """The example of each rule: a kernel that it proves and one that it refutes, which differ in few places.
 
-They stand in `examples.txt`, each under a head `== RULE-ID target=a2a3 level=level3 outputs=q`; where the two differ it
-says `«passing|violating»`, in the head too. The file is written by `python -m tests.examples`, from the pairs that
-test the rules.
+They stand in `examples.txt`, each under a head `== RULE-ID target=a2a3 level=level3 outputs=q assume=M > 3`; where the
+two differ it says `«passing|violating»`, in the head too. The file is written by `python -m tests.examples`, from the
+pairs that test the rules.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HOLE = re.compile(r"«([^»|]*)\|([^»]*)»")
 class Example:
     """Two `.pto` texts, and the target each is for. `level`: of the assembler, '' where it does not matter; `outputs`:
     arguments that the author declares as written only, which a text can't say; `strict`: for rules that refute
-    something only with `--strict`."""
+    something only with `--strict`; `assume`: what both rely on."""
 
     rule: str
     passing: str
@@ -34,6 +34,7 @@ class Example:
     level: str = ""
     outputs: tuple[str, ...] = ()
     strict: bool = False
+    assume: tuple[str, ...] = ()
 
     def changed(self) -> list[tuple[int, list[str], list[str]]]:
         """(line number in the passing kernel, its lines, the violating lines) where the two differ."""
@@ -53,12 +54,13 @@ def parse(text: str) -> dict[str, Example]:
     found: dict[str, Example] = {}
     for part in re.split(r"^== ", text, flags=re.MULTILINE)[1:]:
         head, body = part.split("\n", 1)
+        head, *assumed = head.split(" assume=")
         rule, *settings = head.split()
         given = dict(s.split("=", 1) for s in settings)
         outputs = tuple(o for o in given.get("outputs", "").split(",") if o)
         found[rule] = Example(
             rule, _fill(body, 1), _fill(body, 2), _fill(given["target"], 1), _fill(given["target"], 2),
-            given.get("level", ""), outputs, given.get("strict") == "yes")
+            given.get("level", ""), outputs, given.get("strict") == "yes", tuple(assumed))
     return found
 
 
@@ -76,6 +78,7 @@ def _spell(e: Example) -> str:
     head += [f"level={e.level}"] if e.level else []
     head += [f"outputs={','.join(e.outputs)}"] if e.outputs else []
     head += ["strict=yes"] if e.strict else []
+    head += [f"assume={text}" for text in e.assume]
     good, bad = e.passing.splitlines(), e.violating.splitlines()
     body = [_marked(a, b) for a, b in zip(good, bad, strict=True)] if len(good) == len(bad) else [
         _marked(e.passing.rstrip("\n"), e.violating.rstrip("\n"))]

@@ -43,6 +43,8 @@ class ExampleText(Protocol):
     def target_violating(self) -> str: ...
     @property
     def strict(self) -> bool: ...
+    @property
+    def assume(self) -> tuple[str, ...]: ...
     def changed(self) -> list[tuple[int, list[str], list[str]]]: ...
 
 
@@ -116,6 +118,7 @@ def explain(card: CardText, assumptions: Sequence[tuple[str, str]], theorems: Se
     lines = [card.id, *(_row(name, text) for name, text in rows if text)]
     lines += ["", f"  passes ({card.example.target}):", "", *(f"    {x}" for x in card.example.passing.splitlines())]
     how = ", --strict" if card.example.strict else ""
+    how += "".join(f', --assume "{text}"' for text in card.example.assume)
     lines += ["", f"  fails ({card.example.target_violating}{how}):", ""]
     for number, good, bad in card.example.changed():
         lines += [f"    {number:>3} - {line.strip()}" for line in good]

@@ -85,7 +85,7 @@ _LINES = st.lists(st.text("ab c%0[]{}", max_size=8), min_size=1, max_size=4)
                                                               max_size=len(a)))))
 def test_an_example_reads_back_as_it_was_written(lines: tuple[list[str], list[str]]) -> None:
     passing, violating = ("".join(f"{line}\n" for line in text) for text in lines)
-    example = Example("A-B", passing, violating, "a5", "a2a3", "level3", ("p", "q"))
+    example = Example("A-B", passing, violating, "a5", "a2a3", "level3", ("p", "q"), True, ("M > 3", "n == 2"))
     assert parse(spell([example])) == {"A-B": example}
 
 
@@ -107,7 +107,8 @@ def test_what_a_run_can_show_is_confirmed(rule: CatalogueRule) -> None:
     example = all_examples()[rule.id]
     module, chip = module_of(example, violating=True), target_of(example, violating=True)
     outputs = {f.name: example.outputs for f in module.funcs}
-    found = [f for r in verify_module(module, chip, CheckOptions(), {}, outputs) for f in r.findings]
+    options = CheckOptions(assume=example.assume, strict=example.strict)
+    found = [f for r in verify_module(module, chip, options, {}, outputs) for f in r.findings]
     replays = [f.replay for f in found if f.rule == rule.id]
     if rule.id in NOT_PLAYED:
         assert not any(r.startswith("confirmed") for r in replays)
