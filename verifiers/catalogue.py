@@ -70,7 +70,8 @@ def results(example: Example, violating: bool) -> list[FunctionResult]:
     module = module_of(example, violating)
     outputs = {f.name: example.outputs for f in module.funcs}
     options = Options(
-        assume=example.assume, strict=example.strict, outputs=outputs, level=example.level, families=frozenset({family(example.rule)}))
+        assume=example.assume, strict=example.strict, outputs=outputs, level=example.level,
+        families=frozenset({family(example.rule)}))
     return verify(module, target_of(example, violating), options)
 
 
