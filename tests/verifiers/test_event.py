@@ -210,3 +210,40 @@ def test_a_loop_of_known_length_is_run_through(trips: str) -> None:
     body = (branch("eq, %i, %c1", flag("set")), branch("eq, %i, %c3", flag("wait")))
     left = int(trips[1:]) in (2, 3)
     assert verdicts(_events(loop(trips, *body)), "EVENT-EXIT") == ({REFUTED} if left else PROVED)
+
+
+def _buffer(what: str, id: int, pipe: str = "TVEC") -> str:
+    return f"pto.{what}_buf[#pto.pipe_event_type<{pipe}>, {id}]"
+
+
+@pytest.mark.parametrize(("body", "said"), [
+    ((_buffer("get", 1), _buffer("get", 1), _buffer("rls", 1), _buffer("rls", 1)), "has it already"),
+    ((_buffer("rls", 1), _buffer("get", 1), _buffer("rls", 1)), "does not have it"),
+    ((_buffer("get", 1),), "still has it at the end"),
+    ((_buffer("get", 32), _buffer("rls", 32)), "there are 32"),
+    ((_buffer("get", 1), _buffer("rls", 1, "TLOAD")), "does not have it"),
+])
+def test_a_buffer_id_is_taken_and_given_back_by_one_pipe_in_turn(body: tuple[str, ...], said: str) -> None:
+    found = [f for f in _events(*body, chip="a5").findings if f.rule == "EVENT-BUFFER"]
+    assert {f.verdict for f in found} == {REFUTED}
+    assert any(said in f.message for f in found)
+
+
+def test_a_buffer_id_may_pass_from_pipe_to_pipe_in_a_loop() -> None:
+    passed = loop("M", _buffer("get", 1, "TLOAD"), _buffer("rls", 1, "TLOAD"), _buffer("get", 1), _buffer("rls", 1))
+    assert verdicts(_events(passed, chip="a5"), "EVENT-BUFFER") == PROVED
+
+
+@pytest.mark.parametrize(("blocks", "expected"), [(24, Verdict.PROVED), (20, REFUTED), (48, REFUTED)])
+def test_a_hard_barrier_of_all_cores_needs_the_whole_chip(blocks: int, expected: Verdict) -> None:
+    """pypto#1940: a launch of 20 blocks on 24 cube cores waits for ever."""
+    text = kernel(
+        "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>", "%block_num: i32")
+    result = check(text, families="EVENT", assume=(f"block_num == {blocks}",))
+    assert verdicts(result, "EVENT-LAUNCH") == {expected}
+
+
+def test_without_a_word_about_the_launch_a_hard_barrier_is_not_judged() -> None:
+    text = kernel(
+        "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>", "%block_num: i32")
+    assert verdicts(check(text, families="EVENT"), "EVENT-LAUNCH") == set()

@@ -49,7 +49,9 @@ def redundant(program: AccessProgram, target: Target, ladder: Ladder, strict: bo
         if len(program.steps) * len(whole.syncs) > _MOST_WORK:
             return []
         last = max(whole.accesses, default=0)
-        for group in _groups([s for s in whole.syncs.values() if s.step.index < last or s.kind is Kind.WAIT]):
+        looked_at = [
+            s for s in whole.syncs.values() if s.step.index < last or s.step.loops or s.kind in (Kind.SET, Kind.WAIT)]
+        for group in _groups(looked_at):
             skip = frozenset(s.step.index for s in group)
             without = Flow(Core(program, target, strict, frozenset(foreign), skip), ladder)
             if not without.blind and not any(p.open for p in without.pairs.values()):
