@@ -158,9 +158,15 @@ def tdivs(site: Site, dst: Tile, src: Tile | None, value: Scalar, divisor: Tile 
         _divide_into(site, dst, divisor, element)
 
 
+def _valid_end(tile: Tile) -> int:
+    """The byte behind the last valid element."""
+    return tile.addr + (tile.layout.offset(tile.rows - 1, tile.cols - 1) + 1) * tile.kind.itemsize
+
+
 def _divide_into(site: Site, dst: Tile, divisor: Tile, dividend: Array) -> None:
     """dividend / divisor. a2a3 fills dst with the dividend first: in place the divisor is lost, and the result is 1."""
-    lost = not site.a5 and dst.shares(divisor)
+    lost = not site.a5 and dst.memory is divisor.memory and max(dst.addr, divisor.addr) < min(
+        _valid_end(dst), _valid_end(divisor))
 
     def kernel(b: Array) -> Array:
         full = np.broadcast_to(dividend, b.shape)
