@@ -63,11 +63,12 @@ def _fits(t: TileSite, capacity: int) -> CondLike:
     return both(t.address >= 0, t.address + t.total_bytes <= capacity)
 
 
-def _exact_capacity(t: TileSite) -> tuple[str, ...]:
-    """Only UB has a reserved top, only the bias and fixpipe tables are documented in two sizes."""
+def exact_capacity(space: Space) -> tuple[str, ...]:
+    """The assumptions that the capacity of `space` does not rest on: only UB has a reserved top, only the bias and
+    fixpipe tables are documented in two sizes."""
     return (
-        *(() if t.space is Space.VEC else ("UB-TOP",)),
-        *(() if t.space in (Space.BIAS, Space.SCALING) else ("SMALL-TABLES",)))
+        *(() if space is Space.VEC else ("UB-TOP",)),
+        *(() if space in (Space.BIAS, Space.SCALING) else ("SMALL-TABLES",)))
 
 
 PLAN_CAPACITY: Rule[TileSite] = Rule(
@@ -75,7 +76,7 @@ PLAN_CAPACITY: Rule[TileSite] = Rule(
     source="the target's smallest documented capacity; PTOAS checks none at level3; pto-isa#170",
     claim="a tile lies within its space's usable bytes",
     sites=tile_sites, applies=_allocated, assumptions=("UB-TOP", "SMALL-TABLES"),
-    unneeded=_exact_capacity,
+    unneeded=lambda t: exact_capacity(t.space),
     goal=lambda t: _fits(t, t.context.target.capacity(t.space)),
     explain=lambda t, w: (
         f"tile {t.name} takes {t.total_bytes} bytes"

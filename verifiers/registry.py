@@ -24,6 +24,7 @@ from verifiers import (
     layout_ops,
     pitch,
     plan,
+    plan_peak,
     race,
     relabel,
     split,
@@ -41,8 +42,8 @@ AnyRule = Rule[Any]
 """A rule over some site class; rules of different classes stand in one table."""
 
 RULES: tuple[AnyRule, ...] = (
-    *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *width.RULES, *plan.RULES, *accumulate.RULES,
-    *valid.RULES, *layout.RULES, *dtype.RULES,
+    *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *width.RULES, *plan.RULES, *plan_peak.RULES,
+    *accumulate.RULES, *valid.RULES, *layout.RULES, *dtype.RULES,
     *event.RULES, *event_names.RULES, *event_buffers.RULES, *kind.RULES, *pitch.RULES, *split.RULES, *fifo.RULES,
     *extents.RULES, *layout_ops.RULES, *relabel.RULES, *stride.RULES, *dtype_ops.RULES, *dtype_mask.RULES, *init.RULES,
     *write.RULES, *write_twice.RULES, *write_lanes.RULES,

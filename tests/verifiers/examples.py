@@ -24,6 +24,21 @@ class Pair:
     assume: tuple[str, ...] = ()
 
 
+def _alive(last: str) -> str:
+    """Tiles a, b and c of 64 KiB without addresses: c is filled after a was read, and `last` is read after c and b."""
+    large, row = tile(256, 64), tile(1, 64)
+
+    def filled(name: str) -> list[str]:
+        return [alloc(name, large, None, "c256"), fill(name, large)]
+
+    def read(name: str) -> str:
+        return f"pto.tcolmax ins(%{name} : {large}) outs(%d : {row})"
+
+    return kernel("\n".join((
+        "%c256 = arith.constant 256 : index", alloc("d", row, None, "c1"), *filled("a"), *filled("b"), read("a"),
+        *filled("c"), read("c"), read("b"), read(last))))
+
+
 def _alloc_only(type_: str, address: int | None = 0, more: str = "") -> str:
     return kernel(alloc("t", type_, address) + "\n" + more)
 
@@ -225,6 +240,7 @@ PAIRS: dict[str, Pair] = {
     "BOUND-SIZE": Pair(_size("c0"), _size("less")),
     "PLAN-LEVEL": Pair(_two(0, 8192), _two(0, None)),
     "PLAN-ALIGN": Pair(_alloc_only(VEC, 32), _alloc_only(VEC, 16)),
+    "PLAN-PEAK": Pair(_alive("b"), _alive("a")),
     "PLAN-CAPACITY": Pair(_alloc_only(VEC, 65536), _alloc_only(VEC, 188416)),
     "PLAN-RESERVE": Pair(_ring(8192), _ring(4096)),
     "PLAN-OVERLAP": Pair(_sum(8192), _sum(4096)),
