@@ -39,6 +39,7 @@ class Tally:
     decided: Counter[tuple[str, str]] = field(default_factory=Counter)
     costs: dict[str, list[float]] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)
+    refuted: Counter[str] = field(default_factory=Counter)
     slow: list[tuple[float, int, str, str]] = field(default_factory=list)
     failed: Counter[str] = field(default_factory=Counter)
 
@@ -51,6 +52,7 @@ class Tally:
                 self.costs.setdefault(decider, []).append(o.milliseconds)
                 if o.milliseconds > 20:
                     self.slow.append((o.milliseconds, o.rlimit, f"{o.rule} {o.verdict.value} by {decider}", where))
+            self.refuted.update(f.rule for f in result.findings if f.verdict is Verdict.REFUTED)
             for f in result.findings:
                 if f.verdict is Verdict.UNKNOWN:
                     needs = "needs a condition" if f.needs else pto_kernels.general(f.message)
@@ -60,6 +62,7 @@ class Tally:
         self.kernels += other.kernels
         self.decided += other.decided
         self.unknown += other.unknown
+        self.refuted += other.refuted
         self.failed += other.failed
         self.slow = sorted(self.slow + other.slow, reverse=True)[:10]
         for decider, times in other.costs.items():
@@ -140,6 +143,7 @@ def show(name: str, files: int, total: Tally, top: int) -> None:
     print(f"  UNKNOWN: {100 * unknown / max(1, count):.2f} % of the obligations")
     for reason, n in total.unknown.most_common(top):
         print(f"  {n:6}  {reason}")
+    print(f"  REFUTED by rule: {dict(total.refuted.most_common())}")
     print("  slowest:")
     for milliseconds, units, what, where in total.slow:
         print(f"  {milliseconds:8.0f} ms {units:>10,} units  {what}, {where}")
