@@ -6,6 +6,7 @@ which the assembler leaves out there. A tile made outside a loop lives through i
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -83,11 +84,13 @@ class _Alive:
         return writers[0].index <= step.index or any(set(w.loops) & set(step.loops) for w in writers)
 
     def _count(self, step: Step, alive: frozenset[Root]) -> None:
-        for space in {r.space for r in alive}:
-            here = sorted((r for r in alive if r.space is space), key=lambda r: r.op.line)
-            needed = sum(map(_size, here))
-            if needed > self.most.get(space, (0,))[0]:
-                self.most[space] = needed, step, tuple(here)
+        needed: Counter[Space] = Counter()
+        for root in alive:
+            needed[root.space] += _size(root)
+        for space, bytes_ in needed.items():
+            if bytes_ > self.most.get(space, (0,))[0]:
+                here = (r for r in alive if r.space is space)
+                self.most[space] = bytes_, step, tuple(sorted(here, key=lambda r: r.op.line))
 
 
 def _peaks(context: Context) -> Iterator[PeakSite]:
