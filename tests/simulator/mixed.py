@@ -40,7 +40,7 @@ class Mixed:
     Direction 1: the cube pushes a @ eye, the lanes pop, add 1 and store to out. 2: the lanes load a, add 1 and push,
     the cube pops, multiplies with eye and stores. 3: both, one after the other: the cube stores (a @ eye + 1) @ eye.
     `pushes`, `pops`, `frees`: of each turn, to leave some out or to do some twice. `lowered`: pipes in the assembler's
-    own form, with handles and declared tiles.
+    own form, with handles and declared tiles; `entries`: slots of global memory are handed out (direction 1, split 1).
     """
 
     on: str
@@ -55,6 +55,7 @@ class Mixed:
     frees: int = 1
     computed: int = 0
     lowered: bool = False
+    entries: bool = False
 
     @property
     def high(self) -> int:
@@ -122,7 +123,23 @@ class Mixed:
         free = "pto.tfree(%pipe : !pto.pipe)" if self.lowered else f"pto.{op}"
         return [f"{free} {{split = {self.split}}}"] * self.frees
 
+    def _slot(self, core: str) -> tuple[int, int, str]:
+        """Rows, columns and type of a slot as one core sees it."""
+        rows = self.rows // 2 if core == "aiv" and self.split == 1 else self.rows
+        return rows, self.cols, f"!pto.tensor_view<{rows}x{self.cols}xf32>"
+
+    def _of_slot(self, core: str, name: str) -> str:
+        rows, cols, type_ = self._slot(core)
+        return (f"%slot_p = pto.partition_view %{name}, offsets = [%c0, %c0], sizes = [%c{rows}, %c{cols}] : {type_} ->"
+                f" !pto.partition_tensor_view<{rows}x{cols}xf32>")
+
     def _initialize(self, core: str) -> list[str]:
+        if self.entries:
+            rows, cols, type_ = self._slot(core)
+            return [f"%slot_v = pto.make_tensor_view %ring, shape = [%c{rows}, %c{cols}], strides = [%c{cols}, %c1]"
+                    f" : {type_}",
+                    f"pto.{core}_initialize_pipe {{dir_mask = 1, slot_size = {self.rows * cols * 4}, slot_num = "
+                    f"{self.slots}}} (gm_slot_tensor = %slot_v : {type_})"]
         if self.lowered:
             ring, word = ("%ring : !pto.ptr<f32>, ", "l2g2l") if self.on == "a2a3" else ("", "l2l")
             nosplit = ", nosplit = true" if self.split == 0 else ""
@@ -168,7 +185,15 @@ class Mixed:
             lines += [*self._part("a_p", "a", "%row, %c0"),
                       f"pto.tload ins(%a_p : !pto.partition_tensor_view<{self.rows}x{self.cols}xf32>) "
                       f"outs(%am : {tile('mat', *whole)})", BARRIER, *self._product("am")]
-            lines += [self._push("tpush_to_aiv", "acc", tile("acc", *whole)), BARRIER] * self.pushes
+            if self.entries:
+                type_ = self._slot("aic")[2]
+                lines += [f"%slot = pto.talloc_to_aiv {{split = {self.split}}} -> {type_}",
+                          self._of_slot("aic", "slot"),
+                          f"pto.tstore ins(%acc : {tile('acc', *whole)}) outs(%slot_p : "
+                          f"!pto.partition_tensor_view<{self.rows}x{self.cols}xf32>)",
+                          self._push("tpush_to_aiv", "slot", type_), BARRIER]
+            else:
+                lines += [self._push("tpush_to_aiv", "acc", tile("acc", *whole)), BARRIER] * self.pushes
         if self.direction & 2:
             for k in range(self.pops):
                 lines += [*self._pop("tpop_from_aiv", f"p{k}", n, m, tile("mat", *whole)), BARRIER,
@@ -218,7 +243,14 @@ class Mixed:
         for name in ("a", "out"):
             lines.append(f"%{name}_p = pto.partition_view %{name}_v, offsets = [%from, %c], sizes = [%n, %m] : "
                          f"!pto.tensor_view<?x?xf32> -> {part}")
-        if self.direction & 1:
+        if self.entries:
+            rows, cols, type_ = self._slot("aiv")
+            lines += [f"%slot = pto.tpop_from_aic {{split = {self.split}}} -> {type_}", self._of_slot("aiv", "slot"),
+                      f"pto.tload ins(%slot_p : !pto.partition_tensor_view<{rows}x{cols}xf32>) outs(%t : {plain})",
+                      BARRIER,
+                      f"pto.tfree_from_aic(%slot : {type_}) {{split = {self.split}}}",
+                      f"pto.tadds ins(%t, %one : {plain}, f32) outs(%u : {plain})", BARRIER]
+        elif self.direction & 1:
             for k in range(self.pops):
                 lines += [*self._pop("tpop_from_aic", f"p{k}", "%n", "%m", plain), BARRIER,
                           f"pto.tadds ins(%p{k}, %one : {plain}, f32) outs(%u : {plain})", BARRIER]

@@ -65,6 +65,15 @@ def test_a_ring_of_each_direction_goes_round(on: str) -> None:
     check(Mixed(on, BOTH, 1, tiles=5), "late")
 
 
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize(("tiles", "slots"), [(2, 4), (5, 2), (3, 1)])
+def test_slots_of_global_memory_are_handed_out_and_given_back(tiles: int, slots: int, order: str) -> None:
+    kernel = Mixed("a2a3", C2V, 1, tiles=tiles, slots=slots, entries=True)
+    outcome = kernel.run(order, ring=np.zeros(slots * 32 * 32, np.float32))
+    assert outcome.clean, [*outcome.races, *outcome.errors, outcome.deadlock]
+    np.testing.assert_array_equal(outcome.outputs["out"], tensor(kernel) + 1)
+
+
 def test_an_odd_number_of_slots_is_overrun() -> None:
     """Five slots: the producer waits for the first time before tile 6, so that tile 5 may be written over tile 0."""
     kernel = Mixed("a2a3", C2V, 1, rows=32, cols=16, tiles=7, slots=5)

@@ -108,3 +108,30 @@ def test_arrays_are_copied() -> None:
     assert not out.any()
     np.testing.assert_array_equal(outcome.outputs["out"], a)
     assert outcome.written == {"out"}
+
+
+@pytest.mark.requirement("EV-08")
+def test_two_schedules_are_shown_with_the_element_that_they_leave_differently() -> None:
+    """The second turn's load may overtake the first turn's store."""
+    k = Timed({"n": "index"})
+    for name in ("a", "out"):
+        k.tensor(name, "f32", 2, 8, (0, 0, 1, 8))
+    k.tile("t", "f32", 1, 8)
+    k.loop("%n")
+    one, width = k.number(1), k.number(8)
+    row = "!pto.partition_tensor_view<1x8xf32>"
+    for name in ("a", "out"):
+        k.line(f"%{name}_i = pto.partition_view %{name}_v, offsets = [%i, {k.number(0)}], sizes = [{one}, {width}] : "
+               f"!pto.tensor_view<?x?xf32> -> {row}")
+    k.line(f"pto.tload ins(%a_i : {row}) outs(%t : {k.types['t']})")
+    k.both("MTE2>MTE3")
+    k.line(f"pto.tstore ins(%t : {k.types['t']}) outs(%out_i : {row})")
+    k.close()
+    assert schedule.contrast(k.func, "", {"n": 1}, target("a2a3")) is None
+    found = schedule.contrast(k.func, "", {"n": 2}, target("a2a3"))
+    assert found is not None and found.argument == "out" and found.element < 8
+    first, second = found.outcomes
+    a = first.outputs["a"].reshape(-1)
+    assert first.outputs["out"].reshape(-1)[found.element] == a[found.element]
+    assert second.outputs["out"].reshape(-1)[found.element] == a[8 + found.element]
+    assert str(found).startswith(f"%out element {found.element} is {a[found.element]!s} under schedule program and ")

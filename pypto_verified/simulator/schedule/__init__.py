@@ -12,13 +12,15 @@
 
 `schedule.replay(module, function, witness, target, schedule=..., seed=...)` does the same on the inputs of a witness,
 as `simulator.replay` makes them. Schedules: `program` as issued, `eager` pipes in turn, `late` the youngest step that
-can run, `random` by seed, `cpu` flags and barriers order nothing.
+can run, `random` by seed, `exhaustive` all orders of conflicting accesses (`runs`, `cut`, `other`), `cpu` flags and
+barriers order nothing. `schedule.contrast(...)` looks for two schedules that end in different outputs.
 """
 
 from pypto_verified.simulator.schedule.faults import EventError, PipeError
 from pypto_verified.simulator.schedule.outcome import At, Blocked, Deadlock, Outcome, Race, Unseen
-from pypto_verified.simulator.schedule.runs import replay, run
+from pypto_verified.simulator.schedule.runs import Contrast, contrast, replay, run
 
 __all__ = [
-    "At", "Blocked", "Deadlock", "EventError", "Outcome", "PipeError", "Race", "Unseen", "replay", "run",
+    "At", "Blocked", "Contrast", "Deadlock", "EventError", "Outcome", "PipeError", "Race", "Unseen", "contrast",
+    "replay", "run",
 ]

@@ -12,7 +12,7 @@ from pypto_verified.simulator.schedule.clocks import Timeline, Token
 from pypto_verified.simulator.schedule.core import SCALAR, Core
 from pypto_verified.simulator.schedule.cross import cluster, published
 from pypto_verified.simulator.schedule.queue import Item, Want
-from pypto_verified.simulator.tile import Pointer
+from pypto_verified.simulator.tile import Pointer, Tensor
 from pypto_verified.targets.split import SPLITS, Split
 
 TO_VECTOR, TO_CUBE = 1, 2
@@ -34,7 +34,9 @@ class Tokens:
 @dataclass(slots=True)
 class End:
     """One core's end of a pipe. `names`: what ties it to the other end, by direction; `buffers`: the consumer's buffer,
-    by direction; `tiles`: pushed or popped, `freed`: given back, by direction; `alone`: the other end is not there."""
+    by direction; `tiles`: pushed or popped, by direction; `freed`: given back; `chip`: the target's pipes are on the
+    chip; `alone`: the other end is not there; `entry`: a slot as a tensor, for pipes that hand out slots of global
+    memory instead of moving tiles."""
 
     init: Op
     id: int
@@ -43,12 +45,19 @@ class End:
     slots: int
     local_slots: int
     ring: Pointer | None
+    chip: bool
     names: dict[int, object]
     buffers: dict[int, int]
     alone: bool
     tiles: dict[int, int] = field(default_factory=lambda: {TO_VECTOR: 0, TO_CUBE: 0})
     freed: int = 0
     split: Split = SPLITS[0]
+    entry: Tensor | None = None
+
+    @property
+    def on_chip(self) -> bool:
+        """Whether tiles pass through the consumer's buffer, not through global memory."""
+        return self.chip and self.entry is None
 
 
 def produces(core: Core) -> int:

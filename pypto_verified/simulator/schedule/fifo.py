@@ -10,6 +10,7 @@ alone. Source: PTO-ISA npu/a2a3 and npu/a5 TPush.hpp, TPop.hpp, TFree.hpp.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -140,8 +141,8 @@ def _unset(core: Core, slot: Pointer) -> Array:
 def initialize(core: Core, issue: Issue) -> Iterator[Item]:
     """`aic_initialize_pipe`, `aiv_initialize_pipe`."""
     op = issue.op
-    if "gm_slot_tensor" in op.args or "acc_push_epilogue" in op.attrs:
-        raise UnmodelledError(f"{op.name} of tensor slots or with an epilogue")
+    if "acc_push_epilogue" in op.attrs:
+        raise UnmodelledError(f"{op.name} with an epilogue")
     args = issue.operands(core.env)
     mask = number_of(op, "dir_mask", TO_VECTOR)
     slots, size = number_of(op, "slot_num", 4 if mask == TO_VECTOR | TO_CUBE else 8), number_of(op, "slot_size", 0)
@@ -152,9 +153,10 @@ def initialize(core: Core, issue: Issue) -> Iterator[Item]:
     }
     names = buffer_names(reached(core.code.func, core.code.functions), op)
     end = End(
-        op, number_of(op, "id", 0), mask, size, slots, number_of(op, "local_slot_num", slots), ring, names, buffers,
-        alone(core),
+        op, number_of(op, "id", 0), mask, size, slots, number_of(op, "local_slot_num", slots), ring,
+        core.world.target.on_chip_pipe, names, buffers, alone(core),
     )
+    end.entry = args["gm_slot_tensor"][0] if "gm_slot_tensor" in args else None
     core.ends[end.id] = end
     return prime(core, end, _unsplit(core, end.id))
 
@@ -178,8 +180,8 @@ def _unsplit(core: Core, id: int) -> bool:
 
 
 def _credit(core: Core, op: Op, end: End, split: Split) -> Give:
-    world, direction = core.world, consumes(core)
-    pipe = CHIP_POP_PIPE[direction] if world.target.on_chip_pipe else "MTE2"
+    direction = consumes(core)
+    pipe = CHIP_POP_PIPE[direction] if end.on_chip else "MTE2"
     tokens = [tokens_of(core, end, direction, "credit", n) for n in lanes_of(core, split)]
     return Give(core, op, pipe, tokens, ("credit", core.block, end.names[direction], direction))
 
@@ -200,20 +202,48 @@ def _split(op: Op) -> Split:
     return SPLITS[code]
 
 
+def _next(end: End, direction: int) -> int:
+    """The number of the next tile."""
+    end.tiles[direction] += 1
+    return end.tiles[direction] - 1
+
+
+def allocate(core: Core, issue: Issue) -> Iterator[Item]:
+    """`talloc_to_aiv`, `talloc_to_aic`: a free slot of global memory, to be written and then pushed."""
+    op, direction = issue.op, produces(core)
+    end, split = _end(core, op, direction, issue.operands(core.env)), _split(op)
+    if end.entry is None:
+        raise UnmodelledError(f"{op.name} from a pipe without slots in global memory")
+    number = _next(end, direction)
+    end.split = split
+    if not end.alone and waits(end.slots, number) is True:
+        yield _wait_credit(core, op, end, split)
+    core.env[issue.out] = slot_of(core, end, end.entry, number, split)
+
+
+def slot_of(core: Core, end: End, entry: Tensor, number: int, split: Split) -> Tensor:
+    """A slot as the tensor that the pipe was made with, from the lane's part on. The library places halves of columns
+    and odd parts one row of the lane further, and both rings of a two-way pipe at one address (PTO-ISA TAlloc.hpp,
+    TPop.hpp)."""
+    rows, cols = entry.sizes[3], entry.sizes[4]
+    part = core.lane * (rows * cols if split.axis == 0 and not split.odd else cols) if split.axis is not None else 0
+    start = entry.pointer.offset + number % end.slots * end.slot_size + part * entry.pointer.kind.itemsize
+    place = Pointer(entry.pointer.buffer, start, entry.pointer.kind)
+    return replace(entry, pointer=place, _windows={})
+
+
 def push(core: Core, issue: Issue) -> Iterator[Item]:
-    """`tpush_to_aiv`, `tpush_to_aic`, and `tpush` to the pipe that it is given."""
+    """`tpush_to_aiv`, `tpush_to_aic`, and `tpush` to the pipe that it is given. A slot is there already."""
     op, direction = issue.op, produces(core)
     args = issue.operands(core.env)
     end, split = _end(core, op, direction, args), _split(op)
     tile = args["tile"][0]
-    if isinstance(tile, Tensor):
-        raise UnmodelledError("pushing a slot of global memory", Place(tile.name))
-    number = end.tiles[direction]
-    end.tiles[direction] += 1
-    end.split = split
-    if not end.alone and waits(end.slots, number) is True:
-        yield _wait_credit(core, op, end, split)
-    yield Push(core, issue, end, tile.copy(), split, number)
+    if not isinstance(tile, Tensor):
+        number = _next(end, direction)
+        end.split = split
+        if not end.alone and waits(end.slots, number) is True:
+            yield _wait_credit(core, op, end, split)
+        yield Push(core, issue, end, tile.copy(), split, number)
     if not end.alone:
         lanes = lanes_of(core, split) if core.kind == "cube" else [core.lane]
         tokens = [tokens_of(core, end, direction, "data", n) for n in lanes]
@@ -234,19 +264,22 @@ def pop(core: Core, issue: Issue) -> Iterator[Item]:
     op, world, direction = issue.op, core.world, consumes(core)
     args = issue.operands(core.env)
     end, split = _end(core, op, direction, args), _split(op)
-    number = end.tiles[direction]
-    end.tiles[direction] += 1
+    number = _next(end, direction)
+    chip = end.on_chip
+    if not end.alone:
+        tokens = [tokens_of(core, end, direction, "data", n) for n in lanes_of(core, split)]
+        pipe = CHIP_POP_PIPE[direction] if chip else "MTE2" if world.target.on_chip_pipe else SCALAR
+        yield Take(core, op, pipe, tokens,
+                   f"tile {number} of pipe {end.id} to {WORD[direction]}",
+                   ("data", core.block, end.names[direction], direction))
+    if end.entry is not None:
+        core.env[issue.out] = slot_of(core, end, end.entry, number, split)
+        return
     if "tile" in args:
         tile = args["tile"][0]
         place(core, tile, _address(core, end, number))
     else:
         tile = core.env[issue.out] = _landing(core, issue, end, number)
-    chip = world.target.on_chip_pipe
-    if not end.alone:
-        tokens = [tokens_of(core, end, direction, "data", n) for n in lanes_of(core, split)]
-        yield Take(core, op, CHIP_POP_PIPE[direction] if chip else SCALAR, tokens,
-                   f"tile {number} of pipe {end.id} to {WORD[direction]}",
-                   ("data", core.block, end.names[direction], direction))
     if not chip or end.alone:
         yield Pop(core, issue, end, tile.copy(), split, number, "MTE2" if not chip else CHIP_POP_PIPE[direction])
     if not chip and not end.alone and posts(end.slots, number) is True:
@@ -270,7 +303,7 @@ def _landing(core: Core, issue: Issue, end: End, number: int) -> Tile:
 
 def _address(core: Core, end: End, number: int) -> int:
     """Where a popped tile lies in the consumer's buffer."""
-    around = end.slots if core.world.target.on_chip_pipe else end.local_slots
+    around = end.slots if end.on_chip else end.local_slots
     return end.buffers[consumes(core)] + number % around * end.slot_size
 
 
@@ -289,7 +322,7 @@ def free(core: Core, issue: Issue) -> Iterator[Item]:
     last = end.tiles[direction] - 1
     if end.freed > end.tiles[direction]:
         raise PipeError("a tile is given back that was not popped", help="free each popped tile once")
-    if core.world.target.on_chip_pipe and not end.alone and posts(end.slots, last) is True:
+    if (end.on_chip or end.entry is not None) and not end.alone and posts(end.slots, last) is True:
         yield _credit(core, op, end, split)
 
 

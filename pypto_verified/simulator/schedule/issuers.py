@@ -75,6 +75,7 @@ ISSUERS: dict[str, Issuer] = {
     "pto.import_reserved_buffer": import_reserved_buffer,
     **dict.fromkeys(("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe"), fifo.initialize),
     **dict.fromkeys(lowered.INITS, lowered.initialize),
+    **dict.fromkeys(("pto.talloc_to_aiv", "pto.talloc_to_aic"), fifo.allocate),
     "pto.declare_tile": lowered.declare_tile,
     **dict.fromkeys(("pto.tpush_to_aiv", "pto.tpush_to_aic", "pto.tpush"), fifo.push),
     **dict.fromkeys(("pto.tpop_from_aic", "pto.tpop_from_aiv", "pto.tpop"), fifo.pop),

@@ -45,8 +45,8 @@ def initialize(core: Core, issue: Issue) -> Iterator[Item]:
     names: dict[int, object] = dict.fromkeys((TO_VECTOR, TO_CUBE), ("flags", number_of(op, "flag_base", 0)))
     end = End(
         op, number_of(op, "flag_base", 0), mask, number_of(op, "slot_size", 0), slots,
-        number_of(op, "local_slot_num", slots), args["gm_addr"][0] if "gm_addr" in args else None, names, buffers,
-        alone(core),
+        number_of(op, "local_slot_num", slots), args["gm_addr"][0] if "gm_addr" in args else None,
+        core.world.target.on_chip_pipe, names, buffers, alone(core),
     )
     core.env[issue.out] = core.ends[end.id] = end
     return prime(core, end, op.attrs.get("nosplit") is True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -67,6 +67,51 @@ def run(
     launch = Launch(schedule, seed, blocks, 0, None, lanes, 0, chip, strict, pipes, max_steps, max_runs, trace)
     group, functions = _group(kernel, function)
     return launched(group, functions, target, inputs, scalars if scalars is not None else {}, launch)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two runs on the same inputs that end in different outputs: the first element that differs, by schedule."""
+
+    schedules: tuple[str, str]
+    outcomes: tuple[Outcome, Outcome]
+    argument: str
+    element: int
+    values: tuple[str, str]
+
+    def __str__(self) -> str:
+        (one, other), (a, b) = self.schedules, self.values
+        return f"%{self.argument} element {self.element} is {a} under schedule {one} and {b} under schedule {other}"
+
+
+CONTRASTED = (("late", 0), ("eager", 0), *(("random", seed) for seed in range(8)))
+"""Schedules that are held against program order, with their seeds."""
+
+
+def contrast(
+    kernel: Module | Func, function: str, witness: Mapping[str, int], target: Target, seed: int = 0, *,
+    strict: bool = False, max_steps: int = MAX_STEPS,
+) -> Contrast | None:
+    """Two schedules that end in different outputs on the inputs of a witness (see `replay`), if program order and one
+    of CONTRASTED do. A run that a fault or a deadlock ended is not compared."""
+    group, functions = _group(kernel, function)
+    inputs, scalars = _witnessed(group, witness, seed, SMALL_INTEGERS)
+    first: Outcome | None = None
+    for schedule, own in (("program", 0), *CONTRASTED):
+        launch = _at(witness, Launch(schedule, own, strict=strict, max_steps=max_steps, trace=True))
+        outcome = launched(group, functions, target, inputs, scalars, launch)
+        if outcome.stopped or outcome.deadlock is not None:
+            continue
+        first = first or outcome
+        for name, left in first.outputs.items():
+            right = outcome.outputs[name]
+            differs = left.reshape(-1).view(np.uint8) != right.reshape(-1).view(np.uint8)
+            if differs.any():
+                at = int(np.argmax(differs)) // left.itemsize
+                values = (str(left.reshape(-1)[at]), str(right.reshape(-1)[at]))
+                named = schedule if schedule != "random" else f"random --seed {own}"
+                return Contrast(("program", named), (first, outcome), name, at, values)
+    return None
 
 
 def _group(kernel: Module | Func, function: str) -> tuple[Group, dict[str, Func]]:
@@ -167,23 +212,34 @@ def replay(
     """Run a kernel under a schedule on the numbers of a witness (see `simulator.replay`): random tensors as large as
     its views say; `block_idx`, `block_num` and `subblock_idx` name the block and lane."""
     group, functions = _group(kernel, function)
-    inputs: dict[str, Array] = {}
-    scalars: dict[str, Scalar] = {}
     try:
-        for func in group.functions:
-            shapes = shape_operands(func)
-            own = {a.name: scalar_of(a, witness, a in shapes) for a in func.args
-                   if isinstance(a.type, ScalarType) and a.name not in LAUNCH_ARGUMENTS}
-            scalars |= own
-            unused = rings(func) if group.mixed else set[str]()
-            for name, array in inputs_of(func, own, seed, integers).items():
-                if name not in unused and (name not in inputs or array.size > inputs[name].size):
-                    inputs[name] = array
+        inputs, scalars = _witnessed(group, witness, seed, integers)
     except SimError as error:
         return Outcome(errors=[error], stopped=True)
+    launch = Launch(schedule, seed, strict=strict, pipes=pipes, max_steps=max_steps, max_runs=max_runs, trace=trace)
+    return launched(group, functions, target, inputs, scalars, _at(witness, launch))
+
+
+def _witnessed(
+    group: Group, witness: Mapping[str, int], seed: int, integers: tuple[int, int]
+) -> tuple[dict[str, Array], dict[str, Scalar]]:
+    """Tensors and numbers for the arguments of a group. SimError for tensors that can't be made."""
+    inputs: dict[str, Array] = {}
+    scalars: dict[str, Scalar] = {}
+    for func in group.functions:
+        shapes = shape_operands(func)
+        own = {a.name: scalar_of(a, witness, a in shapes) for a in func.args
+               if isinstance(a.type, ScalarType) and a.name not in LAUNCH_ARGUMENTS}
+        scalars |= own
+        unused = rings(func) if group.mixed else set[str]()
+        for name, array in inputs_of(func, own, seed, integers).items():
+            if name not in unused and (name not in inputs or array.size > inputs[name].size):
+                inputs[name] = array
+    return inputs, scalars
+
+
+def _at(witness: Mapping[str, int], launch: Launch) -> Launch:
+    """The launch of the block and lane that a witness names."""
     block = witness.get("block_idx", 0)
-    launch = Launch(
-        schedule, seed, None, block, witness.get("block_num", block + 1), None, witness.get("subblock_idx", 0), None,
-        strict, pipes, max_steps, max_runs, trace,
-    )
-    return launched(group, functions, target, inputs, scalars, launch)
+    return replace(
+        launch, first=block, count=witness.get("block_num", block + 1), lane=witness.get("subblock_idx", 0))
