@@ -19,8 +19,8 @@ from pypto_verified.ir.stmt import Function, FunctionKind, Return
 
 RUNS, DEEP_RUNS = 1, 2
 SHRINK_RUNS = 4
-DEEP = ("passes", "printed", "rules", "places", "variants", "order")
-"""How the names of the oracles begin that only a deep examination asks."""
+DEEP = ("passes", "printed", "rules", "places", "variants", "order", "accepted", "crash")
+"""How the names of the oracles begin that a deep examination asks, some only that."""
 
 
 def run_job(job: Job) -> Outcome | Found:

@@ -37,7 +37,7 @@ def holds(c: Cond, env: Mapping[str, int], bools: Mapping[str, bool] | None = No
     if c.kind == "false":
         return False
     if c.kind == "var":
-        return (bools or {})[c.name]
+        return ({} if bools is None else bools)[c.name]
     if c.kind == "not":
         return not holds(c.parts[0], env, bools)
     if c.expr is not None:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from functools import partial
 from pathlib import Path
 
@@ -67,6 +68,25 @@ def test_an_interrupt_keeps_what_was_found() -> None:
     assert result.interrupted
     assert result.found
     assert result.stats.kernels < 60
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+def test_control_c_ends_the_command_and_keeps_the_finds_on_disk(tmp_path: Path) -> None:
+    arguments = ["fuzz", "--minutes", "5", "--seed", "1", "--fault", "sub-is-add", "-j", "2", "--corpus", str(tmp_path)]
+    running = subprocess.Popen([sys.executable, "-m", "pypto_verified", *arguments], cwd=Path(__file__).parents[2],
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        until = time.monotonic() + 120
+        while not list(tmp_path.glob("*/find.json")) and time.monotonic() < until:
+            time.sleep(0.1)
+        running.send_signal(signal.SIGINT)
+        out, _ = running.communicate(timeout=120)
+    finally:
+        running.kill()
+    assert running.returncode == 130
+    assert "interrupted; what was found is kept" in out
+    assert "find: meaning: another result" in out
+    assert list(tmp_path.glob("*/kernel.py"))
 
 
 def _dies(batch: Batch) -> Outcome:

@@ -8,6 +8,8 @@ import pytest
 from pypto_verified.differential import compare
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.oracles import examine
+from pypto_verified.index import holds
+from pypto_verified.index.cond import variable
 from pypto_verified.interpreter import interpret
 from pypto_verified.targets import target
 from tests.interpreter.kernels import tensor
@@ -124,3 +126,12 @@ def test_the_padding_of_a_narrowed_tile_is_filled_again() -> None:
     a = np.ones((16, 8), np.float32)
     got = interpret(kernel(*FINDS["fill after narrowing"]), {"a": a, "out": 0 * a})["out"]
     assert np.all(got[:, 7] == np.finfo(np.float32).max) or np.all(np.isinf(got[:, 7]))
+
+
+def test_truths_that_are_made_when_they_are_asked_for_may_start_empty() -> None:
+    class Made(dict[str, bool]):
+        def __missing__(self, name: str) -> bool:
+            return name == "yes"
+
+    assert holds(variable("yes"), {}, Made())
+    assert not holds(variable("no"), {}, Made())

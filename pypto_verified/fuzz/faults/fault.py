@@ -110,6 +110,7 @@ class Fault:
 def _edited(right: object, edit: Edit) -> Iterator[None]:
     """The function runs other code; what it remembers is forgotten before and after."""
     function = inspect.unwrap(right.fget if isinstance(right, property) else right)  # type: ignore[arg-type]
+    function = getattr(function, "__func__", function)
     assert isinstance(function, FunctionType)
     forget = getattr(right, "cache_clear", lambda: None)
     code = function.__code__

@@ -1,0 +1,51 @@
+"""Faults of what orders the pipes: of the pass that inserts flags, and of the rules that judge them."""
+
+from __future__ import annotations
+
+from pypto_verified.fuzz.faults.fault import Edit, Fault
+
+_SYNC, _RACE = "pypto_verified.sync", "verifiers.race"
+
+FAULTS = (
+    Fault("sync-zero-trips", f"{_SYNC}.walk", "Walk.loop", "a loop counts as run once at least",
+          Edit("ends = [] if loop.turns else [self.clocks.copy()]", "ends = []"), "PTOAS#533"),
+    Fault("sync-branch-taken", f"{_SYNC}.walk", "Walk.branch", "a branch without else counts as taken",
+          Edit("ends.append(before)", "pass"), "tilelang-ascend#1824"),
+    Fault("sync-joined-late", f"{_SYNC}.clocks", "Clocks.meet", "after a branch the better known of both arms is known",
+          Edit("min(pair)", "max(pair)"), "PTOAS#194"),
+    Fault("sync-loads-in-order", f"{_SYNC}.depend", "_Search.needed", "two loads of one tile need no order",
+          Edit("self.strict) for h in hazards)", "self.strict) and p != 'MTE2' for h in hazards)"), "PTOAS#843"),
+    Fault("sync-no-read-before-write", f"{_SYNC}.depend", "_Search.hazards", "a write does not wait for earlier reads",
+          Edit(", (Hazard.WAR, a.reads, b.writes))", ")"), "PTOAS#934"),
+    Fault("sync-one-turn", f"{_SYNC}.depend", "_Search.of", "nothing is ordered between the turns of a loop",
+          Edit("for loop in b.chain[-1][0].loops:", "for loop in ():"), "PTOAS#1118, tilelang#2668"),
+    Fault("sync-first-row", f"{_SYNC}.places", "_local", "tiles overlap by their first rows only",
+          Edit("_at_least(ahead, a.span)", "_at_least(ahead, a.row_bytes)"), "PTOAS#536"),
+    Fault("sync-barriers-redundant", f"{_SYNC}.choose", "Chooser.reduce", "barriers are dropped as redundant",
+          Edit("if not self.holds():", "if not self.holds() and isinstance(sync, Flag):"), "PTOAS@f18a5d25"),
+    Fault("sync-shared-id", f"{_SYNC}.ids", "_apart", "flags share an id while both may be set",
+          Edit("if latest.sets or unknown:", "if False:"), "PTOAS#112, PTOAS#823"),
+    Fault("sync-ids-not-turned", f"{_SYNC}.emit", "_Writer.flag", "a flag of several ids always takes the first",
+          Edit("if flag.ids > 1 and flag.loop is not None else None", "if False else None"), "PTOAS#176"),
+    Fault("sync-not-primed", f"{_SYNC}.emit", "_Writer.flag", "flags of the turn before are not set before the loop",
+          Edit('self.put(around, position, BEFORE_LOOP, _flag(flag, "set", id, None))', "pass"), "PTOAS#514"),
+    Fault("sync-not-drained", f"{_SYNC}.emit", "_Writer.flag", "flags of the last turn stay set after the loop",
+          Edit('self.put(around, position + 1, AFTER_LOOP, _flag(flag, "wait", id, None))', "pass"), "PTOAS#622"),
+    Fault("sync-barrier-for-all", f"{_SYNC}.clocks", "Clocks.barrier", "a barrier of one pipe counts for all pipes",
+          Edit("if pipe == ALL:", "if True:")),
+    Fault("race-begun-is-done", f"{_RACE}.order", "Order.issue", "the rule takes what has begun for complete",
+          Edit("self.pending[i] |= bits", "pass")),
+    Fault("race-joined-late", f"{_RACE}.order", "Order.join", "the rule knows after a branch what one arm knew",
+          Edit("self.pending[i] |= bits", "self.pending[i] &= bits"), "PTOAS#194"),
+    Fault("race-barrier-for-all", f"{_RACE}.order", "Order.barrier", "the rule takes one pipe's barrier for all pipes'",
+          Edit("~on_pipe", "0")),
+    Fault("race-flag-tells-all", f"{_RACE}.order", "Order.set", "the rule takes a flag to tell of all pipes",
+          Edit("self.pending[_INDEX[pipe]] & ~on_pipe", "0")),
+    Fault("race-first-row", f"{_RACE}.places", "apart", "the rule compares tiles by their first rows only",
+          Edit("first + a.rect.span <= second", "first + a.rect.row_bytes <= second"), "PTOAS#536"),
+    Fault("race-zero-trips", f"{_RACE}.flow", "Flow._loop", "the rule takes a loop as run once at least",
+          Edit("starts, at)\n    _join(visit.exits, left)", "starts, at)"), "PTOAS#533"),
+    Fault("race-one-turn", f"{_RACE}.flow", "Flow._steady", "the rule follows one turn of a loop",
+          Edit("pending[following] |= _join(visit.heads[following], on)", "_join(visit.heads[following], on)"),
+          "PTOAS#1118"),
+)
