@@ -117,6 +117,25 @@ def test_a_cube_waits_for_the_flags_of_both_lanes() -> None:
     assert "pto.sync.set" not in blocked.at.op.name
 
 
+@pytest.mark.parametrize("mode", [0, 1, 2])
+def test_a_flag_for_cores_that_are_not_there_reaches_nobody(mode: int) -> None:
+    assert run(cube(f"pto.sync.set <PIPE_FIX>, 1 {{ffts_mode = {mode} : i32}}", load("a", "c"))).errors == []
+
+
+def lanes_meet(both: bool) -> str:
+    """Mode 1: the vector cores of a cluster wait for each other."""
+    flags = ["pto.sync.set <PIPE_MTE3>, 4 {ffts_mode = 1 : i32}"]
+    first = [*LANE_0_STORES[:3], "scf.if %first {", *flags, "}"]
+    return "\n".join((cube(), vector(*(flags if both else first), "pto.sync.wait <PIPE_MTE2>, 4")))
+
+
+@pytest.mark.requirement("EV-06")
+def test_the_vector_cores_of_a_cluster_wait_for_each_other() -> None:
+    assert run(lanes_meet(both=True)).clean
+    outcome = run(lanes_meet(both=False))
+    assert outcome.deadlock is not None and len(outcome.deadlock.blocked) == 2
+
+
 @pytest.mark.parametrize(("id", "lane"), [(2, 0), (18, 1)])
 def test_on_a5_a_cube_sets_the_flag_of_one_lane(id: int, lane: int) -> None:
     outcome = run("\n".join((cube(f"pto.set_intra_block <PIPE_FIX>, {id}"),

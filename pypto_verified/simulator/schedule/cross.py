@@ -80,7 +80,7 @@ class Set(Item):
         assert isinstance(group, Group)
         token = published(lane) if self.pipe != SCALAR else lane.token()
         group.given.setdefault(self.core.index, deque()).append(token)
-        while all(group.given.get(m) for m in self.members):
+        while self.members and all(group.given.get(m) for m in self.members):
             signals = [group.given[m].popleft() for m in self.members]
             for index, id in self.receivers:
                 self._count_up(world, index, id, together(signals))
