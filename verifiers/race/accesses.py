@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from pypto_verified.index import Expr
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.op_pipes import op_phases, op_pipes
 from pypto_verified.pto.types import PtrType
-from verifiers.access import AccessProgram, Step, TensorView, TileUse, Window
+from pypto_verified.targets import Target
+from verifiers.access import AccessProgram, Root, Step, TensorView, TileUse, Window
 from verifiers.access.overlap import needed, touched
 from verifiers.access.program import Operand, Pointer
 from verifiers.race.places import OnChip, Place, box_of, element_box, names, view_box
+from verifiers.race.rings import ring_places
+
+Rings: TypeAlias = Mapping[Root, tuple[Hashable, Expr]]
 
 _NO_ACCESS = ("pto.tfree", "pto.set_ffts", "pto.cmo.cacheinvalid", "pto.syncall", "pto.aic_initialize_pipe",
               "pto.aiv_initialize_pipe", "pto.talloc")
@@ -23,7 +28,8 @@ _NO_ACCESS = ("pto.tfree", "pto.set_ffts", "pto.cmo.cacheinvalid", "pto.syncall"
 @dataclass(frozen=True, slots=True, eq=False)
 class Access:
     """A read or write of `place` by phase `phase` of `step`. `pipe`: of the phase as the op's row says; `readings`: all
-    pipes that the sources name for it; `what`: the tile or tensor, for reports; `names`: symbols of its place."""
+    pipes that the sources name for it; `what`: the tile or tensor, for reports; `names`: symbols of its place;
+    `arrives`: what it writes was put there by another core, which the pipe between them keeps in order (FIFO)."""
 
     number: int
     step: Step
@@ -35,6 +41,7 @@ class Access:
     place: Place
     what: str
     names: frozenset[str]
+    arrives: bool = False
 
     @property
     def scalar(self) -> bool:
@@ -42,13 +49,14 @@ class Access:
         return self.pipe == "S"
 
 
-def accesses_of(program: AccessProgram, target: str) -> dict[int, tuple[Access, ...]]:
+def accesses_of(program: AccessProgram, target: Target) -> dict[int, tuple[Access, ...]]:
     """The accesses of each step that has some, by the step's index, in the order of its phases: reads before writes."""
     found: dict[int, tuple[Access, ...]] = {}
     number = 0
+    rings = ring_places(program, target)
     for step in program.steps:
         own: list[Access] = []
-        for access in _of_step(step, target, number):
+        for access in _of_step(step, target, number, rings):
             own.append(access)
             number += 1
         if own:
@@ -56,12 +64,12 @@ def accesses_of(program: AccessProgram, target: str) -> dict[int, tuple[Access, 
     return found
 
 
-def _of_step(step: Step, target: str, number: int) -> Iterator[Access]:
+def _of_step(step: Step, target: Target, number: int, rings: Rings) -> Iterator[Access]:
     op = step.op
     if op.name.startswith(_NO_ACCESS):
         return
-    others = op_phases(op, target)[1:]
-    _, assumption = op_pipes(op, target)
+    others = op_phases(op, target.name)[1:]
+    _, assumption = op_pipes(op, target.name)
     for i, phase in enumerate(step.phases):
         if not phase.pipe:
             continue
@@ -72,19 +80,23 @@ def _of_step(step: Step, target: str, number: int) -> Iterator[Access]:
             if writes and step.made is not None:
                 operands.append(step.made)
             for operand in operands:
-                place = _place(step, operand, writes)
+                place = _place(step, operand, writes, rings)
                 if place is None or (key := (writes, place.key())) in seen:
                     continue
                 seen.add(key)
                 yield Access(
-                    number, step, i, writes, phase.pipe, readings, assumption, place, _what(operand), names(place))
+                    number, step, i, writes, phase.pipe, readings, assumption, place, _what(operand), names(place),
+                    operand is step.made and target.on_chip_pipe)
                 number += 1
 
 
-def _place(step: Step, operand: Operand, writes: bool) -> Place | None:
+def _place(step: Step, operand: Operand, writes: bool, rings: Rings) -> Place | None:
     if isinstance(operand, TileUse):
         part = touched(step, operand) if writes else needed(step, operand)
         root = part.root
+        if root in rings:
+            ring, base = rings[root]
+            return OnChip(ring, base + part.rect.base, part.rect)
         if root.address is None:
             return OnChip(root, part.rect.base, part.rect)
         return OnChip(root.space, root.address + part.rect.base, part.rect)

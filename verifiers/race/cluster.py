@@ -97,7 +97,7 @@ class Cluster:
         self._epochs = {m.kind: 0 for m in members}
         self._when: dict[int, int] = {}
         self._left = MOST_STEPS
-        self._accesses = {m.kind: accesses_of(m.program, target.name) for m in members}
+        self._accesses = {m.kind: accesses_of(m.program, target) for m in members}
         self._run()
 
     def _run(self) -> None:

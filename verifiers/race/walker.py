@@ -74,7 +74,7 @@ class Walker:
         self.notices: dict[tuple[int, int], Notice] = {}
         self.blind = ""
         steps = [s for s in core.program.steps if s.op not in core.foreign]
-        accesses = accesses_of(core.program, core.target.name)
+        accesses = accesses_of(core.program, core.target)
         self.accesses = {s.index: accesses[s.index] for s in steps if s.index in accesses}
         self.syncs = {
             s.index: y for s in steps if s.index not in core.skip and (y := sync_of(s, core.target)) is not None}
@@ -146,6 +146,8 @@ class Walker:
         for earlier in self.items.of(found):
             first, second = earlier.access, later.access
             hazard = _hazard(first, second)
+            if second.arrives:
+                continue
             key = (first.step.index, second.step.index, hazard)
             pair = self.pairs.get(key)
             if pair is None:
