@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from pypto_verified.codegen.emit_cube import emit_matmul_acc
 from pypto_verified.codegen.emit_dps import ROWS, emit_row
+from pypto_verified.codegen.emit_events import emit_one, emit_record, emit_wait
 from pypto_verified.codegen.emit_memory import (
     emit_block_identity,
     emit_global_gather,
@@ -20,7 +21,10 @@ from pypto_verified.codegen.emit_memory import (
 )
 from pypto_verified.codegen.emit_sync import (
     emit_barrier,
+    emit_cache_invalid,
+    emit_cross_flag,
     emit_fence,
+    emit_ffts,
     emit_flag,
     emit_free,
     emit_import,
@@ -88,6 +92,13 @@ EFFECTS: dict[str, Effect] = {
     "system.syncall": emit_syncall,
     "system.sync_src": emit_flag,
     "system.sync_dst": emit_flag,
+    "system.sync_set": emit_cross_flag,
+    "system.sync_wait": emit_cross_flag,
+    "system.set_ffts": emit_ffts,
+    "system.cacheinvalid": emit_cache_invalid,
+    "system.event_record": emit_record,
+    "system.event_wait": emit_wait,
+    "system.tsync": emit_one,
 }
 """Ops made for their effect; the updated operand may be bound again."""
 
@@ -103,8 +114,7 @@ REFUSED: dict[str, str] = {
     **{f"tile.{op}": _LATER for op in (
         "gather_compare", "mrgsort_format2")},
     **{f"system.{op}": _LATER for op in (
-        "sync_set", "sync_wait", "set_ffts", "cacheinvalid", "available_cluster_count",
-        "available_aiv_count", "task_invalid", "task_dummy", "task_is_valid")},
+        "available_cluster_count", "available_aiv_count", "task_invalid", "task_dummy", "task_is_valid")},
 }
 """Ops that are named but not generated, with the reason."""
 

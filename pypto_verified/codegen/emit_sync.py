@@ -6,9 +6,9 @@ from math import prod
 
 from pypto_verified.codegen.errors import not_modelled, refuse
 from pypto_verified.codegen.expr import dtype_of
-from pypto_verified.codegen.kernel import Handle, Kernel
+from pypto_verified.codegen.kernel import Handle, Kernel, items
 from pypto_verified.codegen.types import static_dim, tile_buf_type
-from pypto_verified.dtypes import INT32
+from pypto_verified.dtypes import INDEX, INT32
 from pypto_verified.ir.expr import NO_ARG, Call, Const, Var
 from pypto_verified.ir.stmt import FunctionKind
 from pypto_verified.ir.types import TensorType
@@ -17,6 +17,9 @@ from pypto_verified.pto.types import ScalarType
 
 WORKSPACE_BYTES = 64
 """Least size of the workspace of a soft syncall (PTO-ISA)."""
+
+LAST_CROSS_ID = 13
+"""The last flag between cores that a kernel may use; 14 and 15 are the assembler's (PyPTO sync_set)."""
 
 _PIPE_KEYWORDS = ("id", "dir_mask", "slot_size", "slot_num", "local_slot_num")
 
@@ -128,6 +131,45 @@ def emit_flag(kernel: Kernel, var: Var | None, call: Call) -> None:
     }
     with kernel.at_call(call):
         kernel.emit("pto.set_flag" if call.op == "system.sync_src" else "pto.wait_flag", {}, attrs)
+
+
+def emit_cross_flag(kernel: Kernel, var: Var | None, call: Call) -> None:
+    """`system.sync_set/sync_wait(event_id)` -> a counted flag between the cube and the vector core; the id may be
+    computed."""
+    kind = {"aic": FunctionKind.AIC, "aiv": FunctionKind.AIV}.get(str(call.kwarg("core_type", "")))
+    if kind is not None and kind is not kernel.function.kind:
+        refuse(f"this flag is for the {call.kwarg('core_type')} core, the kernel runs on the other one", kernel.span,
+               "leave core_type out, or move the flag to the kernel it is for")
+    attrs: dict[str, AttrValue] = {"pipe": EnumAttr("pipe", _pipe(call, "pipe"))}
+    args: dict[str, tuple[Value, ...]] = {}
+    id = static_dim(call.args[0])
+    with kernel.at_call(call):
+        if id is None:
+            args["event_id_dyn"] = (kernel.scalar(call.args[0], INDEX),)
+        elif not 0 <= id <= LAST_CROSS_ID:
+            refuse(f"there is no flag {id} between cores for a kernel", kernel.span, f"use 0 to {LAST_CROSS_ID}")
+        else:
+            attrs["event_id"] = id
+        if isinstance(mode := call.kwarg("ffts_mode"), int):
+            attrs["ffts_mode"] = mode
+        kernel.emit("pto.sync.set" if call.op == "system.sync_set" else "pto.sync.wait", args, attrs)
+
+
+def emit_ffts(kernel: Kernel, var: Var | None, call: Call) -> None:
+    """`system.set_ffts(workspace)`: where the flags between cores of a2a3 live."""
+    with kernel.at_call(call):
+        kernel.emit("pto.set_ffts", {"ffts": (kernel.tensor(call.args[0]).pointer,)})
+
+
+def emit_cache_invalid(kernel: Kernel, var: Var | None, call: Call) -> None:
+    """`system.cacheinvalid()`: of all global memory, or of the cache line where a window begins."""
+    with kernel.at_call(call):
+        if not [a for a in call.args if a != NO_ARG]:
+            kernel.emit("pto.cmo.cacheinvalid", {}, {"space": EnumAttr("address_space", "gm")})
+            return
+        tensor, sizes, offsets = call.args
+        window = kernel.window(tensor, items(offsets, kernel.span), items(sizes, kernel.span))
+        kernel.emit("pto.cmo.cacheinvalid", {"addr": (window,)})
 
 
 def emit_fence(kernel: Kernel, var: Var | None, call: Call) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias, Union
 
 from pypto_verified.dtypes import DType
@@ -34,7 +34,8 @@ class Site:
     """What a meaning sees of its call: the operands' values in order and the call for its keywords and types.
 
     `loose` collects the ops of the run whose exact result the device leaves open (`unspecified.py`); `pipes` is the
-    run's end of the cube-vector pipes (`pipes.py`), None for a run without them.
+    run's end of the cube-vector pipes (`pipes.py`), None for a run without them; `flags` are the flags that are set
+    (`sync.py`), each with the line that set it.
     """
 
     args: tuple[Value, ...]
@@ -43,6 +44,7 @@ class Site:
     lane: int
     loose: set[str]
     pipes: object = None
+    flags: dict[tuple[str, str, int], int] = field(default_factory=dict)
 
     def leave_open(self) -> None:
         """This op's result is one of several that a device may give."""

@@ -72,6 +72,7 @@ class _Frame:
     observe: Observer | None = None
     loose: set[str] = field(default_factory=set)
     pipes: Pipes | None = None
+    flags: dict[tuple[str, str, int], int] = field(default_factory=dict)
 
 
 def interpret(
@@ -254,7 +255,7 @@ def _call(frame: _Frame, call: Call, span: Span) -> Value:
     if apply is None:
         raise NotModelled(f"{call.op} in the interpreter", _location(span))
     site = Site(tuple(_eval(frame, a, span) for a in call.args), call, frame.block, frame.lane,
-                frame.loose, frame.pipes)
+                frame.loose, frame.pipes, frame.flags)
     try:
         return apply(site)
     except NotModelled as error:

@@ -9,6 +9,7 @@ from importlib.machinery import ModuleSpec
 
 from pypto_verified.dtypes import DTYPES
 from pypto_verified.ir.stmt import Direction
+from pypto_verified.language.events import make_event
 from pypto_verified.language.markers import (
     AtomicType,
     ConstMark,
@@ -157,7 +158,7 @@ def language_module(recorder: Recorder) -> types.ModuleType:
         "const": lambda value, dtype: ConstMark(value, dtype),
         "function": _Decorator(recorder, "function"), "jit": _Decorator(recorder, "jit"),
         "inline": _Decorator(recorder, "inline"), "program": _program(recorder),
-        "split": Stub(), "cross_core_slot": Stub(), "optimizations": StubModule("optimizations"),
+        "Event": make_event, "split": Stub(), "cross_core_slot": Stub(), "optimizations": StubModule("optimizations"),
         "parser": StubModule("parser"), "adir": StubModule("adir"),
         "tile": _Ops("tile"), "tensor": _Ops("tensor"), "system": _Ops("system"), "array": _Ops("array"),
         "prefetch": _Ops("prefetch"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
+from copy import copy
 from dataclasses import replace
 
 from pypto_verified.dtypes import INDEX
@@ -23,6 +24,7 @@ from pypto_verified.ir.stmt import (
     Yield,
 )
 from pypto_verified.ir.types import NoneType, OpaqueType, ScalarType, TileType, TupleType, Type
+from pypto_verified.language.events import EventMark, Events, Ordered, ordered
 from pypto_verified.language.expressions import Expressions
 from pypto_verified.language.markers import OpName
 from pypto_verified.language.regions import region_body
@@ -49,6 +51,7 @@ class Statements:
         self._assignments = Counter(names)
         self._stored = stored_tensors(definition)
         self._yield_names: list[tuple[str, ...] | None] = []
+        self._events = Events()
 
     def block(self, body: list[ast.stmt]) -> _Block:
         """A list of statements. Raises LanguageError, OpError, NotModelled at the first that is wrong."""
@@ -56,6 +59,8 @@ class Statements:
 
     def _statement(self, node: ast.stmt) -> _Block:
         span = self.x.source.span(node)
+        if (found := self._event(node)) is not None:
+            return found
         match node:
             case ast.Assign(targets=[target]):
                 return self._assign(node, target, node.value, None)
@@ -105,6 +110,8 @@ class Statements:
 
     def _assign_name(self, node: ast.stmt, name: str, value: ast.expr, annotation: ast.expr | None) -> _Block:
         static = self.x.static(value)
+        if isinstance(static, EventMark):
+            static = self._events.fixed(self.x, value, static)
         if not isinstance(static, Unknown | bool | int | float) and annotation is None:
             e = lift(static)
             if e is None or isinstance(e, MakeTuple):
@@ -132,6 +139,38 @@ class Statements:
         var = self._define(self._stored.get(name, name), t)
         self.x.variables[name] = var
         return (Assign(var, e, self.x.source.span(node)),)
+
+    def _event(self, node: ast.stmt) -> _Block | None:
+        """A statement that records an event or waits for one, alone or around the op that it calls; None for others."""
+        if not isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr) or node.value is None:
+            return None
+        match node.value:
+            case ast.Call(func=ast.Attribute(value=owner, attr="record" | "wait" as what), args=[], keywords=[]):
+                mark = self.x.static(owner)
+                if isinstance(mark, EventMark) and isinstance(node, ast.Expr):
+                    return (getattr(self._events, what)(self.x, node, mark),)
+        call = ordered(self.x, node.value)
+        return self._around(node, call) if call is not None else None
+
+    def _around(self, node: ast.Assign | ast.AnnAssign | ast.Expr, call: Ordered) -> _Block:
+        """A call with what it waits for before it and what it records after it."""
+        records = list(call.records)
+        if call.token is None:
+            inner = copy(node)
+        else:
+            if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Tuple):
+                self.x.fail(node, "a token has a name of its own", 'x, done = pl.load(..., token="TADD")')
+            target, name = node.targets[0].elts if len(node.targets[0].elts) == 2 else (node, node)
+            if not isinstance(target, ast.Name) or not isinstance(name, ast.Name):
+                self.x.fail(node, "a call with a token gives two names: its result and the token",
+                            'x, done = pl.load(..., token="TADD")')
+            token = self._events.fixed(self.x, node, call.token)
+            self._bind_static(name.id, token)
+            records.append(token)
+            inner = ast.copy_location(ast.Assign([target], call.call), node)
+        inner.value = call.call
+        waits = [self._events.wait(self.x, node, mark) for mark in call.waits]
+        return (*waits, *self._statement(inner), *(self._events.record(self.x, node, mark) for mark in records))
 
     def _bind_static(self, name: str, value: object) -> None:
         self.x.variables.pop(name, None)

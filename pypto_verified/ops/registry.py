@@ -5,10 +5,10 @@ from __future__ import annotations
 from difflib import get_close_matches
 
 from pypto_verified.errors import NOWHERE, Location, OpError
-from pypto_verified.ops import cross, elementwise, gather, matmul, memory, reduce, select, tensor, views
+from pypto_verified.ops import cross, elementwise, events, gather, matmul, memory, reduce, select, tensor, views
 from pypto_verified.ops.decl import OpDecl
 
-_MODULES = (memory, views, elementwise, select, reduce, matmul, gather, cross, tensor)
+_MODULES = (memory, views, elementwise, select, reduce, matmul, gather, cross, events, tensor)
 
 OPS: dict[str, OpDecl] = {d.name: d for module in _MODULES for d in module.OPS}
 

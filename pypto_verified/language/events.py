@@ -1,0 +1,128 @@
+"""Events in kernels: `pl.Event(src, dst)`, tokens, and the `wait=` and `record=` of any op.
+
+    e = pl.Event("TLOAD", "TADD")           # its id is fixed here: the next one of its pair of pipes, in turn
+    x = pl.load(a, [0, 0], [32, 64], record=e)
+    y = pl.add(x, x, wait=e)                # or e.record() and e.wait() as statements
+    z, done = pl.load(b, [0, 0], [32, 64], token="TADD")   # the same without a name for the event before
+
+An op waits first, then runs, then records (PTO-ISA Event.md). An event between cores has no id of its own: it needs
+`auto_token=False` and an `event_id`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, TypeAlias, Union
+
+from pypto_verified.ir.expr import Call, Span
+from pypto_verified.ir.stmt import Eval, Stmt
+from pypto_verified.ops import build
+from pypto_verified.ops.events import EVENT_IDS, UnknownEvent, pair_of
+
+_Node: TypeAlias = Union[ast.expr, ast.stmt]
+
+if TYPE_CHECKING:
+    from pypto_verified.language.expressions import Expressions
+
+_TOKEN_SOURCES = {"load": "TLOAD", "store": "TSTORE_VEC", "matmul": "TMATMUL", "matmul_acc": "TMATMUL"}
+_NEEDS_FORM = frozenset({"move", "extract", "insert", "fillpad"})
+"""Ops whose pipe depends on memories: their token's op must be named."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventMark:
+    """`pl.Event(src, dst)` while a kernel is translated. `id` is None until the event has a name."""
+
+    src: str
+    dst: str
+    auto_token: bool = True
+    id: int | None = None
+
+
+def make_event(src: object, dst: object, *, auto_token: bool = True, event_id: int | None = None) -> EventMark:
+    """What `pl.Event(...)` gives."""
+    return EventMark(str(src), str(dst), auto_token, event_id)
+
+
+class Events:
+    """The events of one kernel."""
+
+    def __init__(self) -> None:
+        self._made: Counter[tuple[str, str]] = Counter()
+
+    def fixed(self, x: Expressions, node: _Node, mark: EventMark) -> EventMark:
+        """The event with its id. LanguageError for an unknown op, and for one between cores without an id."""
+        try:
+            pair, crossing = pair_of(mark.src, mark.dst)
+        except UnknownEvent as e:
+            x.fail(node, f"no op {e.name} can record or wait for an event", e.help)
+        if crossing and (mark.auto_token or mark.id is None):
+            x.fail(node, f"an event {mark.src} -> {mark.dst} passes between cores: its id can't be chosen here",
+                   "pl.Event(..., auto_token=False, event_id=N) with the id that the other core uses")
+        if not mark.auto_token and mark.id is None:
+            x.fail(node, "an event without a token of its own needs an id", "pl.Event(..., event_id=N)")
+        if mark.id is not None:
+            return mark
+        self._made[pair] += 1
+        return replace(mark, id=(self._made[pair] - 1) % EVENT_IDS)
+
+    def record(self, x: Expressions, node: _Node, mark: EventMark) -> Stmt:
+        """The statement that records an event."""
+        return self._statement("system.event_record", x, node, mark)
+
+    def wait(self, x: Expressions, node: _Node, mark: EventMark) -> Stmt:
+        """The statement that waits for an event."""
+        return self._statement("system.event_wait", x, node, mark)
+
+    def _statement(self, op: str, x: Expressions, node: _Node, mark: EventMark) -> Stmt:
+        span: Span = x.source.span(node)
+        call: Call = build.make_call(op, (), {"src_op": mark.src, "dst_op": mark.dst, "event_id": mark.id}, span)
+        return Eval(call, span)
+
+
+@dataclass(frozen=True, slots=True)
+class Ordered:
+    """A call without its event keywords: what it waits for and records, and the op that its token is for ('' if it
+    gives none)."""
+
+    call: ast.Call
+    waits: tuple[EventMark, ...]
+    records: tuple[EventMark, ...]
+    token: EventMark | None
+
+
+def ordered(x: Expressions, node: ast.expr) -> Ordered | None:
+    """A call of an op with `wait=`, `record=` or `token=`; None for any other expression."""
+    if not isinstance(node, ast.Call) or not any(k.arg in ("wait", "record", "token") for k in node.keywords):
+        return None
+    named = {k.arg: k.value for k in node.keywords}
+    rest = [k for k in node.keywords if k.arg not in ("wait", "record", "token")]
+    call = ast.copy_location(ast.Call(node.func, node.args, rest), node)
+    token = _token(x, node, named["token"]) if "token" in named else None
+    return Ordered(call, _marks(x, named.get("wait")), _marks(x, named.get("record")), token)
+
+
+def _marks(x: Expressions, node: ast.expr | None) -> tuple[EventMark, ...]:
+    if node is None:
+        return ()
+    nodes = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
+    found: list[EventMark] = []
+    for each in nodes:
+        mark = x.static(each)
+        if not isinstance(mark, EventMark):
+            x.fail(each, f"{ast.unparse(each)} is not an event", 'e = pl.Event("TLOAD", "TADD") makes one')
+        found.append(mark)
+    return tuple(found)
+
+
+def _token(x: Expressions, node: ast.Call, given: ast.expr) -> EventMark:
+    """The event that a call's own completion is, for the op that `token=` names."""
+    consumer = x.static(given)
+    if not isinstance(consumer, str):
+        x.fail(given, "token= names the op that waits", 'e.g. token="TADD"')
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    if name in _NEEDS_FORM:
+        x.fail(node, f"the pipe of pl.{name} depends on its memories", 'name its form: pl.Event("TMOV_M2L", "TMATMUL")')
+    return EventMark(_TOKEN_SOURCES.get(name, "VECTOR"), consumer)

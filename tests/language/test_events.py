@@ -1,0 +1,95 @@
+"""Events in kernels: ids in turn, waits before an op and records after it, tokens, events between cores."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.errors import LanguageError, OpError
+from pypto_verified.ir.expr import Call
+from pypto_verified.ir.stmt import Assign, Eval, Stmt
+from pypto_verified.language import load_source
+
+HEAD = """\
+import pypto.language as pl
+@pl.function(type=pl.FunctionType.InCore)
+def k(a: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+"""
+
+
+def body(*lines: str) -> tuple[Stmt, ...]:
+    text = HEAD + "".join(f"    {line}\n" for line in lines)
+    loaded = load_source(text, "k.py")
+    (program,) = loaded.programs
+    assert not program.functions[0].opaque, program.functions[0].opaque
+    return program.functions[0].body
+
+
+def ops(*lines: str) -> list[str]:
+    """The ops of a kernel in order; an event as `record TLOAD>TADD 0`."""
+    return [_spelled(s.call if isinstance(s, Eval) else s.value) for s in body(*lines) if isinstance(s, Eval | Assign)]
+
+
+def _spelled(e: object) -> str:
+    assert isinstance(e, Call)
+    what = e.op.removeprefix("system.event_")
+    return e.op if what == e.op else f"{what} {e.kwarg('src_op')}>{e.kwarg('dst_op')} {e.kwarg('event_id')}"
+
+
+@pytest.mark.requirement("EV-04")
+def test_an_op_waits_then_runs_then_records() -> None:
+    assert ops(
+        'e = pl.Event("TLOAD", "TADD")', 'f = pl.Event("TADD", "TSTORE_VEC")',
+        "x = pl.load(a, [0, 0], [16, 64], record=e)", "y = pl.add(x, x, wait=e, record=[f])",
+        "out = pl.store(y, [0, 0], out, wait=(f,))",
+    ) == ["tile.load", "record TLOAD>TADD 0", "wait TLOAD>TADD 0", "tile.add", "record TADD>TSTORE_VEC 0",
+          "wait TADD>TSTORE_VEC 0", "tile.store"]
+
+
+@pytest.mark.requirement("EV-04")
+def test_an_op_gives_its_completion_as_a_token() -> None:
+    assert ops(
+        'x, done = pl.load(a, [0, 0], [16, 64], token="TADD")', "y = pl.add(x, x, wait=done)",
+    ) == ["tile.load", "record TLOAD>TADD 0", "wait TLOAD>TADD 0", "tile.add"]
+
+
+def test_events_are_recorded_and_waited_for_as_statements_too() -> None:
+    assert ops('e = pl.Event("TLOAD", "TADD")', "e.record()", "e.wait()") == [
+        "record TLOAD>TADD 0", "wait TLOAD>TADD 0"]
+
+
+@pytest.mark.requirement("EV-03")
+def test_ids_are_taken_in_turn_by_each_pair_of_pipes_when_the_event_is_made() -> None:
+    """TADD and TMUL run on one pipe, so their events share one counter; TSTORE_VEC is on another."""
+    lines = [f'e{k} = pl.Event("TLOAD", "{"TADD" if k % 2 else "TMUL"}")' for k in range(9)]
+    lines += ['other = pl.Event("TADD", "TSTORE_VEC")', *(f"e{k}.record()" for k in (8, 7, 0)), "other.record()"]
+    assert ops(*lines) == [
+        "record TLOAD>TMUL 0", "record TLOAD>TADD 7", "record TLOAD>TMUL 0", "record TADD>TSTORE_VEC 0"]
+
+
+@pytest.mark.requirement("EV-02")
+def test_an_event_between_cores_needs_an_id_of_the_author() -> None:
+    with pytest.raises(LanguageError, match="passes between cores") as caught:
+        body('e = pl.Event("TMOV_A2V", "TADD")')
+    assert caught.value.location.line == 4
+    with pytest.raises(LanguageError, match="passes between cores"):
+        body('e = pl.Event("TMOV_V2M", "TMOV_M2L", event_id=3)')
+    assert ops('e = pl.Event("TMOV_A2V", "TADD", auto_token=False, event_id=3)', "e.record()") == [
+        "record TMOV_A2V>TADD 3"]
+
+
+@pytest.mark.parametrize(("line", "problem"), [
+    ('e = pl.Event("TLOD", "TADD")', "no op TLOD"),
+    ('e = pl.Event("TLOAD", "TADD", auto_token=False)', "needs an id"),
+    ("x = pl.load(a, [0, 0], [16, 64], wait=out)", "out is not an event"),
+    ('x = pl.load(a, [0, 0], [16, 64], token="TADD")', "a token has a name"),
+    ('x, t = pl.move(pl.load(a, [0, 0], [16, 64]), target_memory=pl.Mem.Vec, token="TADD")', "depends on its memories"),
+])
+def test_what_is_wrong_is_told_at_its_line(line: str, problem: str) -> None:
+    with pytest.raises(LanguageError, match=problem) as caught:
+        body(line)
+    assert caught.value.location.line == 4 and caught.value.help
+
+
+def test_an_id_that_a_pair_does_not_have_is_refused() -> None:
+    with pytest.raises(OpError, match="event_id is 8"):
+        body('e = pl.Event("TLOAD", "TADD", auto_token=False, event_id=8)', "e.record()")
