@@ -144,6 +144,27 @@ def test_on_a5_a_cube_sets_the_flag_of_one_lane(id: int, lane: int) -> None:
     assert {b.at.core for b in outcome.deadlock.blocked} == {f"vector lane {1 - lane}"}
 
 
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("lane", "id"), [(0, 3), (1, 19)])
+def test_on_a5_the_second_lanes_flags_are_sixteen_higher_on_the_cube(lane: int, id: int) -> None:
+    which = ["%l = pto.get_subblock_idx", f"%mine = arith.constant {lane} : i64",
+             "%is = arith.cmpi eq, %l, %mine : i64", "scf.if %is {", "pto.set_intra_block <PIPE_MTE3>, 3", "}"]
+    assert run("\n".join((cube(f"pto.wait_intra_block <PIPE_MTE1>, {id}"), vector(*which))), on="a5").clean
+    other = run("\n".join((cube(f"pto.wait_intra_block <PIPE_MTE1>, {22 - id}"), vector(*which))), on="a5")
+    assert other.deadlock is not None and other.deadlock.blocked[0].at.core == "cube"
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_flag_across_blocks_is_passed_on_when_all_cores_of_a_kind_have_set_it(order: str) -> None:
+    every = vector("pto.set_cross_block <PIPE_MTE3>, 5", "pto.wait_cross_block <PIPE_MTE2>, 5")
+    assert run(every, order, blocks=3).clean
+    some = vector("%b = pto.get_block_idx", "%z = arith.constant 0 : i64", "%first = arith.cmpi eq, %b, %z : i64",
+                  "scf.if %first {", "pto.set_cross_block <PIPE_MTE3>, 5", "}", "pto.wait_cross_block <PIPE_MTE2>, 5")
+    outcome = run(some, order, blocks=3)
+    assert outcome.deadlock is not None and len(outcome.deadlock.blocked) == 3
+
+
 def test_on_a5_a_wait_holds_its_own_pipe_alone() -> None:
     """The load is not held by a wait on V; with the wait on MTE2 it is."""
     def body(pipe: str) -> str:
