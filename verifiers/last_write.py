@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from pypto_verified.index import symbols_of
 from verifiers.access import AccessProgram, Loop, Step, SymbolKind, TileUse
-from verifiers.access.overlap import certain_bytes, comparable, possible_bytes
+from verifiers.access.overlap import certain_bytes, comparable, possible_bytes, shifted
 from verifiers.reaching import Reaching, Source, State
 from verifiers.regions import MERGING, Region, bits_of, reads_of, writes_of
 from verifiers.written import place_of, start_of
@@ -97,7 +97,7 @@ def _exact(region: Region) -> int:
     rows, cols = region.rows.value, region.cols.value
     if not region.sure or start is None or start < 0 or rows is None or cols is None:
         return 0
-    return (bits_of(region.tile, rows, cols) or 0) << start
+    return shifted(bits_of(region.tile, rows, cols) or 0, start)
 
 
 def at_one_place(region: Region, sources: dict[Source, None]) -> bool:

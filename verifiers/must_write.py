@@ -17,6 +17,7 @@ from functools import lru_cache
 from pypto_verified.index import Cond, Expr, const, substitute, substitute_cond, symbols_of
 from pypto_verified.index.cond import TRUE
 from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step, SymbolKind
+from verifiers.access.overlap import shifted
 from verifiers.recurrence import trips
 from verifiers.regions import repeated, writes_of
 from verifiers.solver.cone import booleans_of
@@ -130,7 +131,7 @@ class _Analysis:
         length = bytes_.bit_length()
         solid = 0 < step <= length and bytes_ == (1 << length) - 1 and self._lasting(outer | _counters(loop), count)
         if at.value is not None and at.value >= 0:
-            made.note(arena, ran, bytes_ << at.value)
+            made.note(arena, ran, shifted(bytes_, at.value))
             if solid and self._exact:
                 made.span(arena, Span(ran, at.value, at + step * (count - 1) + length))
                 return

@@ -12,7 +12,17 @@ from pypto_verified.index import Cond, any_of
 from pypto_verified.index.cond import TRUE, CondLike
 from pypto_verified.layouts import Space
 from verifiers.access import TileUse
-from verifiers.access.overlap import disjoint, inside_root, is_copy, needed, place, same_bytes, touched, trails
+from verifiers.access.overlap import (
+    disjoint,
+    inside_root,
+    is_copy,
+    needed,
+    place,
+    possible_bytes,
+    same_bytes,
+    touched,
+    trails,
+)
 from verifiers.access.program import Reserved
 from verifiers.liveness import Clobber, Read, flow_of
 from verifiers.rule import LEGALITY, SAFETY, Rule, Witness, both
@@ -181,7 +191,7 @@ PLAN_OVERLAP: Rule[ReadSite] = Rule(
 INIT_READ: Rule[ReadSite] = Rule(
     id="INIT-READ", kind=SAFETY, observable=True, requires=("VF-01",), source="PTOAS accepts it (measured)",
     claim="a tile that is read was written before",
-    sites=_first_reads, applies=lambda s: True,
+    sites=_first_reads, applies=lambda s: possible_bytes(s.read.tile) != 0,
     given=_something_is_read,
     goal=lambda s: s.read.written,
     explain=lambda s, w: f"tile {s.read.tile.name} is read, but nothing has written its bytes",

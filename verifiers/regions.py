@@ -9,7 +9,7 @@ from pypto_verified.index import Expr, const, minimum
 from pypto_verified.layouts import BLayout, Pad, SLayout, Space
 from verifiers import elementwise
 from verifiers.access import Step, TileUse
-from verifiers.access.overlap import mask
+from verifiers.access.overlap import FAR, mask
 from verifiers.access.tiles import inner_box, rect_of
 from verifiers.op_sites import COL_EXPANSION, COL_REDUCTION, PRODUCT, ROW_EXPANSION, ROW_REDUCTION
 
@@ -197,12 +197,14 @@ def anchored(tile: TileUse) -> tuple[TileUse, Expr, Expr]:
 
 def bits_of(tile: TileUse, rows: int, cols: int) -> int | None:
     """The bytes of the first `rows` x `cols` elements, counted from the start of the tile's rect; None where it is not
-    known at which element of a box the tile starts."""
+    known at which element of a box the tile starts, and for a tile larger than every memory."""
     box_rows, box_cols = inner_box(tile.type)
     size, pitch = tile.type.dtype.bytes, tile.rect.pitch
     rows, cols = min(rows, tile.type.rows), min(cols, tile.type.cols)
     if rows < 1 or cols < 1:
         return 0
+    if tile.type.bytes > FAR:
+        return None
     if not tile.type.boxed:
         lines, width = (rows, cols) if tile.type.blayout is BLayout.ROW else (cols, rows)
         return mask(0, lines, width * size, pitch)

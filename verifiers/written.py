@@ -10,7 +10,7 @@ from pypto_verified.index import Cond, Expr
 from pypto_verified.index.cond import TRUE
 from pypto_verified.layouts import BLayout, Space
 from verifiers.access import Root, TileUse
-from verifiers.access.overlap import certain_bytes, mask, place, possible_bytes
+from verifiers.access.overlap import certain_bytes, mask, place, possible_bytes, shifted
 from verifiers.regions import Region, bits_of, repeated, whole_boxes
 
 Arena: TypeAlias = Union[Space, Root]
@@ -146,7 +146,7 @@ class Written:
     def move(self, arena: Arena, start: Expr, bytes_: int) -> None:
         """`bytes_` counted from `start` are written; a constant start is a fact like any other."""
         if start.value is not None and start.value >= 0:
-            self.note(arena, TRUE, bytes_ << start.value)
+            self.note(arena, TRUE, shifted(bytes_, start.value))
         else:
             starts = self.moving.setdefault(arena, {})
             starts[start] = starts.get(start, 0) | bytes_
@@ -187,10 +187,10 @@ def spread(start: Expr, bytes_: int) -> int:
     for mono, factor in start.terms:
         low, high = mono[0].lo, mono[0].hi
         if len(mono) != 1 or low is None or high is None or high - low >= TRIPS:
-            return ((1 << (start.hi - start.lo + bytes_.bit_length())) - 1) << start.lo
+            return shifted((1 << (start.hi - start.lo + bytes_.bit_length())) - 1, start.lo)
         total = repeated(total, high - low + 1, abs(factor))
         base += factor * (low if factor > 0 else high)
-    return total << base if base >= 0 else -1
+    return shifted(total, base) if base >= 0 else -1
 
 
 def runs(bytes_: int, most: int) -> list[tuple[int, int]]:

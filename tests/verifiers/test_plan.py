@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pypto_verified.report.model import Verdict
-from tests.verifiers.kernels import alloc, check, fill, finding, kernel, tile, unary, verdicts
+from tests.verifiers.kernels import alloc, check, fill, finding, kernel, out, tile, unary, verdicts
 
 VEC = tile()
 WIDE = tile(64, 64)
@@ -265,3 +265,12 @@ def test_an_insert_writes_what_is_read_later(address: int | None) -> None:
     found = [f for f in result.findings if f.rule == "INIT-READ" and "mid" in f.message]
     assert found == []
     assert {o.verdict for o in result.obligations if o.rule == "INIT-READ" and "tmov" in o.site} == {Verdict.PROVED}
+
+
+@pytest.mark.parametrize("address", [10**9, 1 << 62])
+def test_a_tile_behind_every_memory_is_one_finding(address: int) -> None:
+    """No analysis counts bytes up to there."""
+    found = check(kernel("\n".join((
+        f"%far = arith.constant {address} : i64", alloc("x", VEC, "far"), fill("x", VEC), alloc("y", VEC, 0),
+        unary("texp", "x", "y", VEC), out("y", VEC)))))
+    assert {f.rule for f in found.findings} == {"PLAN-CAPACITY"}

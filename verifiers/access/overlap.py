@@ -134,11 +134,16 @@ def _runs(r: Rect) -> tuple[int, int, int]:
     return (1, r.span, 0) if r.pitch == r.row_bytes or r.rows == 1 else (r.rows, r.row_bytes, r.pitch)
 
 
+FAR = 1 << 23
+"""A byte behind every memory. Tiles that reach it are refuted by PLAN-CAPACITY; their bytes there are not looked at."""
+
+
 @lru_cache(maxsize=4096)
 def mask(base: int, rows: int, row_bytes: int, pitch: int) -> int:
-    """The bytes of a rect at a constant address, as the bits of an integer."""
-    if not rows or not row_bytes:
+    """The bytes of a rect at a constant address, up to FAR, as the bits of an integer."""
+    if not rows or not row_bytes or base >= FAR:
         return 0
+    rows, row_bytes = min(rows, FAR // max(1, pitch) + 1), min(row_bytes, FAR)
     if pitch == row_bytes or rows == 1:
         return ((1 << (rows * row_bytes)) - 1) << base
     run = (1 << row_bytes) - 1
@@ -148,6 +153,11 @@ def mask(base: int, rows: int, row_bytes: int, pitch: int) -> int:
         total |= (total & ((1 << (take * pitch)) - 1)) << (done * pitch)
         done += take
     return total << base
+
+
+def shifted(bytes_: int, start: int) -> int:
+    """Bytes counted from `start`, which is not negative; none behind FAR."""
+    return bytes_ << start if start < FAR else 0
 
 
 def certain_bytes(tile: TileUse) -> int:
