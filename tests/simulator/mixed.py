@@ -35,7 +35,7 @@ def tile(space: str, rows: int, cols: int) -> str:
 @dataclass(frozen=True)
 class Mixed:
     """A kernel over tiles of `rows` x `cols` valid elements (`high` x `wide` physical), `tiles` of them in a loop;
-    `computed`: rows of them that the cube really computes, 0 for all.
+    `computed`: rows of them that the cube really computes, `sent`: columns that it pushes, 0 for all.
 
     Direction 1: the cube pushes a @ eye, the lanes pop, add 1 and store to out. 2: the lanes load a, add 1 and push,
     the cube pops, multiplies with eye and stores. 3: both, one after the other: the cube stores (a @ eye + 1) @ eye.
@@ -54,6 +54,7 @@ class Mixed:
     pops: int = 1
     frees: int = 1
     computed: int = 0
+    sent: int = 0
     lowered: bool = False
     entries: bool = False
 
@@ -80,8 +81,9 @@ class Mixed:
     @property
     def module(self) -> Module:
         arguments = "%a: !pto.ptr<f32>, %eye: !pto.ptr<f32>, %out: !pto.ptr<f32>, %ring: !pto.ptr<f32>"
-        numbers = sorted({0, 1, self.computed, self.rows, self.cols, self.tiles, self.rows // 2, self.cols // 2,
-                          (self.rows + 1) // 2, (self.cols + 1) // 2})
+        sizes = (self.rows, self.cols, self.rows + 1, self.cols + 1)
+        halves = {n // 2 for n in sizes}
+        numbers = sorted({0, 1, self.computed, self.sent, self.rows, self.cols, self.tiles, *halves})
         constants = [f"%c{n} = arith.constant {n} : index" for n in numbers]
         constants += [f"%at{n} = arith.constant {n} : i64" for n in (0, 65536, 98304, 131072)]
         constants += ["%none = arith.constant 0 : i32", "%one = arith.constant 1.0 : f32"]
@@ -178,7 +180,7 @@ class Mixed:
             f"pto.tmov ins(%em : {tile('mat', *eye)}) outs(%er : {tile('right', *eye)})", BARRIER,
             self._alloc("am", "mat", 131072, n, m, whole),
             self._alloc("al", "left", 0, f"%c{self.computed or self.rows}", m, whole),
-            self._alloc("acc", "acc", 0, n, m, whole),
+            self._alloc("acc", "acc", 0, n, f"%c{self.sent or self.cols}", whole),
             f"scf.for %i = %c0 to %c{self.tiles} step %c1 {{", f"%row = arith.muli %i, {n} : index",
         ]
         if self.direction & 1:

@@ -147,6 +147,16 @@ def test_a_function_whose_partner_is_not_there_gets_arbitrary_tiles() -> None:
     assert outcome.outputs["out"].any()
 
 
+@pytest.mark.parametrize(("sent", "right"), [(16, True), (9, False)])
+def test_a_split_by_columns_takes_the_whole_box_from_the_slot(sent: int, right: bool) -> None:
+    """F3: nine valid columns lie at a pitch of nine; two lanes that read eight each at a pitch of sixteen read what was
+    never pushed."""
+    kernel = Mixed("a2a3", C2V, 2, rows=16, cols=16, tiles=1, sent=sent)
+    outcome = kernel.run()
+    assert np.array_equal(outcome.outputs["out"], tensor(kernel) + 1) is right
+    assert {e.kind for e in outcome.errors} == (set() if right else {"uninitialised"})
+
+
 def test_rows_that_were_never_computed_are_unset_on_the_other_side() -> None:
     """A push of a box whose last eight rows hold nothing is no fault; a store of them is, on the lane that has them."""
     outcome = Mixed("a2a3", C2V, 1, tiles=1, computed=24).run()
