@@ -12,7 +12,7 @@ from pypto_verified.simulator import schedule
 from pypto_verified.sync import insert_sync
 from pypto_verified.targets import TARGETS, target
 from tests.sync.happens_before import Judge
-from tests.sync.programs import only, random_program
+from tests.sync.programs import Program, only, random_program
 from verifiers import Options, verify
 
 SEEDS = range(40)
@@ -39,6 +39,38 @@ def test_every_pair_of_conflicting_accesses_is_ordered_in_runs_of_any_length(see
     judge = Judge(target(chip))
     for n, m, c in ((0, 2, 0), (1, 3, 5), (2, 0, 1023), (3, 2, 682)):
         assert judge.run(func, {"n": n, "m": m, "c": c}) == []
+
+
+@pytest.mark.requirement("EV-03")
+@pytest.mark.parametrize("seed", range(24))
+def test_no_schedule_finds_a_flag_occupied(seed: int) -> None:
+    """The strict simulator reports a set that nothing orders after the last wait for that flag."""
+    module = insert_sync(random_program(seed, "a2a3"), target("a2a3"), strict=True)
+    inputs = {n: np.zeros((64, 8), np.float32) for n in ("a", "b", "out")}
+    got = schedule.run(module, target("a2a3"), inputs, {"n": 3, "m": 2, "c": 5}, schedule="late", strict=True)
+    assert not got.races and got.deadlock is None and not [e for e in got.errors if e.kind == "event"]
+
+
+def test_the_strict_simulator_sees_a_set_that_overtakes_a_wait() -> None:
+    """What is set on every path though one arm alone needs it, as assemblers do: where the arm is not taken, MTE3 may
+    run ahead and set the flag twice."""
+    p = Program()
+    p.line("pto.set_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID0>]")
+    i = p.loop()
+    x = p.tile(0)
+    p.line("pto.wait_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID0>]")
+    p.load(x, p.row(i))
+    p.branch()
+    p.line("pto.set_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]")
+    p.line("pto.wait_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]")
+    p.store(x, p.row(i))
+    p.close()
+    p.line("pto.set_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID0>]")
+    p.close()
+    p.line("pto.wait_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID0>]")
+    inputs = {n: np.zeros((64, 8), np.float32) for n in ("a", "b", "out")}
+    got = schedule.run(p.module(), target("a2a3"), inputs, {"n": 3, "m": 1, "c": 0}, schedule="late", strict=True)
+    assert any("MTE3 -> MTE2 id 0 is set while nothing orders it" in str(e) for e in got.errors)
 
 
 @pytest.mark.parametrize("seed", range(8))
