@@ -8,7 +8,7 @@ from pypto_verified.layouts import BLayout, SLayout, Space
 from pypto_verified.pto.reader import read
 from pypto_verified.pto.types import TileBufType
 from pypto_verified.report.model import Verdict
-from tests.verifiers.kernels import alloc, check, fill, finding, kernel, tile, unary, verdicts, view
+from tests.verifiers.kernels import alloc, check, fill, finding, kernel, tile, unary, verdicts, view, window
 from verifiers.access import AccessProgram, SymbolKind, build_program
 from verifiers.access.overlap import disjoint_rects, mask
 from verifiers.access.program import Rect
@@ -115,6 +115,12 @@ def test_a_view_that_starts_within_a_box_at_run_time_is_not_modelled() -> None:
 
     assert kinds("%o = arith.muli %row, %c16 : index") == {Verdict.PROVED}
     assert kinds("%o = arith.addi %row, %c0 : index") == {Verdict.UNKNOWN}
+
+
+def test_a_window_without_an_offset_for_each_axis_is_refused_and_not_modelled() -> None:
+    result = check(kernel("\n".join((view("x", "p", "c32"), window("w", "x", "", "%c32, %c64")))))
+    assert finding(result, "LEGAL-PART-RANK").verdict is Verdict.REFUTED
+    assert finding(result, "MODEL-OP").message == "not modelled: a window of 2 axes with 0 offsets and 2 sizes"
 
 
 def test_a_view_of_a_view_of_a_view_adds_all_offsets() -> None:

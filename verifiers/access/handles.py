@@ -172,8 +172,7 @@ class Handles:
 
     def window(self, op: Op) -> Window:
         source = op.arg("source")
-        offsets = tuple(self.index(v) for v in op.args["offsets"])
-        sizes = tuple(self.index(v) for v in op.args["sizes"])
+        offsets, sizes = (tuple(self.index(v) for v in op.args.get(k, ())) for k in ("offsets", "sizes"))
         name = user_name(op.result.name)
         view = self.views.get(source)
         if view is not None:
@@ -183,6 +182,9 @@ class Handles:
             if parent is None:
                 raise NotModelled(f"a window of %{source.name}, which is no tensor view of this function", op.loc)
             made = Window(name, op, parent.view, offsets, sizes, parent.sizes, parent)
+        if not len(offsets) == len(sizes) == len(made.bounds):
+            raise NotModelled(
+                f"a window of {len(made.bounds)} axes with {len(offsets)} offsets and {len(sizes)} sizes", op.loc)
         self.windows[op.result] = made
         return made
 
