@@ -101,7 +101,7 @@ PAIRS: dict[str, Pair] = {
         pipes(read("a"), both("MTE2 V"), exp("c", "a")), pipes(read("a"), both("MTE2 MTE3"), exp("c", "a"))),
     "RACE-VISIBLE": Pair(
         scalar_store("pto.cmo.cacheinvalid all #pto.address_space<gm>"),
-        scalar_store("pto.fence.barrier_all #pto.fence_scope<gm>")),
+        scalar_store(barrier("ALL"))),
     "RACE-CORE": Pair(cores(3), cores(4)),
     "RACE-NOTIFY": Pair(notified("gm"), notified("local_memory")),
 }

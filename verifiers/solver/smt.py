@@ -18,7 +18,7 @@ from verifiers.solver.answer import Answer, rung_of
 from verifiers.solver.cone import booleans_of
 
 BUDGET = 4_000_000
-_BUDGET_QUANTIFIED = 500_000
+_BUDGET_QUANTIFIED = 200_000
 """For what a caller may choose: what it finds it finds soon, and without it the answer is a condition all the same."""
 
 _BACKSTOP_MS = 10_000
