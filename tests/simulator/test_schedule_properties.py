@@ -6,7 +6,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pypto_verified.pto.module import Func
+from pypto_verified.simulator import schedule
 from pypto_verified.simulator.schedule import Outcome
+from pypto_verified.targets import target
 from tests.simulator.text import ramp, zeros
 from tests.simulator.timed import Timed
 
@@ -46,34 +49,36 @@ def program(ops: list[tuple[str, ...]]) -> Timed:
     return k
 
 
-def runs(ops: list[tuple[str, ...]], on: str) -> list[Outcome]:
-    k = program(ops)
-    found = [k.under(order, on, a=ramp(1, 8), out=zeros(1, 8)) for order in ORDERS]
-    return found + [k.under("random", on, seed=seed, a=ramp(1, 8), out=zeros(1, 8)) for seed in range(3)]
+def under(func: Func, order: str, on: str, seed: int = 0) -> Outcome:
+    return schedule.run(func, target(on), {"a": ramp(1, 8), "out": zeros(1, 8)}, schedule=order, seed=seed)
 
 
-@settings(max_examples=120, deadline=None)
+def runs(func: Func, on: str) -> list[Outcome]:
+    return [under(func, order, on) for order in ORDERS] + [under(func, "random", on, seed) for seed in range(3)]
+
+
+@settings(max_examples=50, deadline=None)
 @given(st.lists(OPS, max_size=9), st.sampled_from(("a2a3", "a5")))
 def test_a_race_is_found_under_every_schedule_or_under_none(ops: list[tuple[str, ...]], on: str) -> None:
-    found = runs(ops, on)
+    found = runs(program(ops).func, on)
     assert all(o.errors == [] and o.deadlock is None for o in found)
     assert len({bool(o.races) for o in found}) == 1
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.lists(OPS, max_size=9), st.sampled_from(("a2a3", "a5")))
 def test_without_a_race_all_schedules_agree(ops: list[tuple[str, ...]], on: str) -> None:
-    found = runs(ops, on)
+    found = runs(program(ops).func, on)
     outputs = {o.outputs["out"].tobytes() for o in found}
     assert len(outputs) == 1 or found[0].races
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(OPS, max_size=7))
 def test_a_search_finds_every_output_that_some_schedule_has(ops: list[tuple[str, ...]]) -> None:
-    every = program(ops).under("exhaustive", "a2a3", a=ramp(1, 8), out=zeros(1, 8))
+    func = program(ops).func
+    every, found = under(func, "exhaustive", "a2a3"), runs(func, "a2a3")
     assert not every.cut
-    found = runs(ops, "a2a3")
     assert bool(every.races) is bool(found[0].races)
     differs = any(not np.array_equal(o.outputs["out"], every.outputs["out"]) for o in found)
     assert every.other is not None or not differs
