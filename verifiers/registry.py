@@ -18,6 +18,7 @@ from verifiers import (
     event_names,
     extents,
     fifo,
+    fifo_slots,
     init,
     kind,
     layout,
@@ -44,7 +45,8 @@ AnyRule = Rule[Any]
 RULES: tuple[AnyRule, ...] = (
     *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *width.RULES, *plan.RULES, *plan_peak.RULES,
     *accumulate.RULES, *valid.RULES, *layout.RULES, *dtype.RULES,
-    *event.RULES, *event_names.RULES, *event_buffers.RULES, *kind.RULES, *pitch.RULES, *split.RULES, *fifo.RULES,
+    *event.RULES, *event_names.RULES, *event_buffers.RULES, *kind.RULES, *pitch.RULES, *split.RULES,
+    *fifo.RULES, *fifo_slots.RULES,
     *extents.RULES, *layout_ops.RULES, *relabel.RULES, *stride.RULES, *dtype_ops.RULES, *dtype_mask.RULES, *init.RULES,
     *write.RULES, *write_twice.RULES, *write_lanes.RULES,
     *race.RULES,
