@@ -64,6 +64,7 @@ ALLOC = (
         v="!pto.tensor_view<16x8xf32>"),
     raw("SUB-SHAPE", "%s = pto.subview %t[%c0, %c0] sizes [4, [[8|4]]] : @t; -> !pto.tile_buf<vec, 4x8xf32>",
         t="vec, 8x8xf32"),
+    raw("SUB-RANK", "%s = pto.subview %t[%c0[[, %c0|]]] sizes [4, 8] : @t;", t="vec, 8x8xf32"),
     raw("SUB-OFFSET", "%s = pto.subview %t[%[[c0|cn]], %c0] sizes [4, 8] : @t;", t="vec, 8x8xf32"),
     raw("SUB-CONFIG", "%s = pto.subview %t[%c0, %c0] sizes [4, 8] : @t; -> !pto.tile_buf<vec, 4x8x[[f32|i32]]>",
         t="vec, 8x8xf32"),

@@ -116,7 +116,10 @@ class Handles:
         parent = self.tile(op.arg("source"), op)
         type_ = op.result.type
         assert isinstance(type_, TileBufType)
-        row, col = (self.index(v) for v in op.args["offsets"])
+        offsets = op.args.get("offsets", ())
+        if len(offsets) != 2:
+            raise NotModelled(f"a window of a tile with {len(offsets)} offsets", op.loc)
+        row, col = map(self.index, offsets)
         # The parent's own layout addresses the window; only its extents are the view's.
         stored = replace(parent.type, rows=type_.rows, cols=type_.cols)
         _require_box(op, parent.type, row, col)
