@@ -10,6 +10,9 @@ from pypto_verified.dtypes import DType
 from pypto_verified.errors import InputError, Location
 from pypto_verified.trials import KINDS, Array, Scalar, contents, stored
 
+MAX_TENSOR_BYTES = 4 << 30
+"""Larger tensors are refused: a run holds each of them several times."""
+
 
 def integer(name: str, text: str) -> int:
     """`--set name=text` as an integer (0x and the like too)."""
@@ -47,6 +50,10 @@ def array(
         shape = given
     if shape is None:
         raise InputError(f"the shape of {name} is not known", help=f"write it: --input {name}={kind}:16x64")
+    if (size := prod(shape) * stored(dtype).itemsize) > MAX_TENSOR_BYTES:
+        raise InputError(f"{name} is {list(shape)}: {size} bytes, the limit is {MAX_TENSOR_BYTES}")
+    if min(shape, default=0) < 0:
+        raise InputError(f"{name} is {list(shape)}: an extent is 0 or more")
     if kind in ("zeros", "ones"):
         return np.full(shape, kind == "ones").astype(stored(dtype))
     if kind == "ramp":
@@ -59,6 +66,15 @@ def array(
 def of_numpy(kind: np.dtype[np.generic]) -> bool:
     """Whether numpy itself has the type, so that its files can hold it."""
     return hasattr(np, kind.name)
+
+
+def shape_of_file(path: str) -> tuple[int, ...]:
+    """The shape of the array in a `.npy` file; () where it can't be read."""
+    try:
+        array: Array = np.load(path, mmap_mode="r", allow_pickle=False)
+        return array.shape
+    except (OSError, ValueError):
+        return ()
 
 
 def from_file(name: str, path: str, dtype: DType, shape: tuple[int, ...] | None) -> Array:

@@ -16,7 +16,10 @@ import numpy as np
 from pypto_verified import inputs, language
 from pypto_verified.compiler import Artifact, compile_function, kernels_of
 from pypto_verified.errors import InputError, Location, PtoError
-from pypto_verified.given import array, integer, number
+from pypto_verified.given import array, integer, number, shape_of_file
+from pypto_verified.index import evaluate
+from pypto_verified.ir.expr import Dim, Var
+from pypto_verified.ir.index_form import to_index
 from pypto_verified.ir.stmt import Direction, Function
 from pypto_verified.ir.types import TensorType
 from pypto_verified.labels import labels
@@ -177,14 +180,21 @@ def chosen(request: Request, functions: Mapping[str, Chosen]) -> Chosen:
     return next(iter(functions.values()))
 
 
-def launch_of(sets: Mapping[str, str]) -> dict[str, int]:
-    """The block and lane that the user asks for."""
-    return {name: integer(name, sets[name]) if name in sets else value for name, value in _LAUNCH.items()}
+def launch_of(sets: Mapping[str, str], lanes: int) -> dict[str, int]:
+    """The block and lane that the user asks for, on a cube with so many vector `lanes`. InputError for one that no
+    launch has."""
+    found = {name: integer(name, sets[name]) if name in sets else value for name, value in _LAUNCH.items()}
+    count = found["block_num"] if "block_num" in sets else found["block_idx"] + 1
+    if not 0 <= found["block_idx"] < count:
+        raise InputError(f"--set block_idx={found['block_idx']}: blocks are 0 to {count - 1}")
+    if not 0 <= found["subblock_idx"] < lanes:
+        raise InputError(f"--set subblock_idx={found['subblock_idx']}: lanes are 0 to {lanes - 1}")
+    return found
 
 
-def scalars_of(kernels: Sequence[Kernel], request: Request) -> dict[str, Scalar]:
-    """Values of the scalar arguments, by the author's name. InputError for one without a value, and for a name nobody
-    has."""
+def scalars_of(kernels: Sequence[Kernel], request: Request, notes: list[str]) -> dict[str, Scalar]:
+    """Values of the scalar arguments, by the author's name; a size that nobody sets comes from an input file.
+    InputError for one without a value, and for a name nobody has."""
     found: dict[str, Scalar] = {}
     known = dict.fromkeys(
         k.name(a) for k in kernels for a in k.func.args
@@ -192,6 +202,10 @@ def scalars_of(kernels: Sequence[Kernel], request: Request) -> dict[str, Scalar]
     for name in known:
         if name in request.sets:
             found[name] = number(name, request.sets[name])
+    for name, (size, path) in _told_by_files(kernels, request).items():
+        if name in known and name not in found:
+            found[name] = size
+            notes.append(f"{name}: {size}, as the shape of {path} says")
     missing = [name for name in known if name not in found]
     if missing:
         raise InputError(
@@ -202,6 +216,18 @@ def scalars_of(kernels: Sequence[Kernel], request: Request) -> dict[str, Scalar]
     if unknown:
         names = ", ".join(sorted({*known, *_LAUNCH}))
         raise InputError(f"--set {unknown[0]}: there is no such scalar; there are: {names}")
+    return found
+
+
+def _told_by_files(kernels: Sequence[Kernel], request: Request) -> dict[str, tuple[int, str]]:
+    """Names that are a dim of a tensor whose contents are in a file: its extent, and the file."""
+    found: dict[str, tuple[int, str]] = {}
+    for tensor, path in request.inputs.items():
+        type_ = next((k.types[tensor] for k in kernels if tensor in k.types), None)
+        if type_ is not None and path.endswith(".npy"):
+            for dim, size in zip(type_.shape, shape_of_file(path), strict=False):
+                if isinstance(dim, Var):
+                    found.setdefault(dim.name, (size, path))
     return found
 
 
@@ -238,7 +264,7 @@ def arrays_of(
         if (kernel.names and argument.name not in kernel.names) or (name in own and name not in request.inputs):
             continue
         type_ = kernel.types.get(name)
-        shape = None if type_ is None else tuple(extent(d, sizes) for d in type_.shape)
+        shape = None if type_ is None else tuple(_extent(name, d, sizes) for d in type_.shape)
         text = request.inputs.get(name)
         if text is None:
             # Integers may be indices: small ones are more often where they ought to be.
@@ -251,6 +277,14 @@ def arrays_of(
         made = array(name, text, argument.type.dtype, shape, random)
         found[name] = made if type_ is None else in_memory(made, type_, sizes)
     return found
+
+
+def _extent(tensor: str, dim: Dim, sizes: Mapping[str, int]) -> int:
+    """A dim of the tensor. InputError for a negative one, which no launch passes."""
+    size = evaluate(to_index(dim), sizes)
+    if size < 0:
+        raise InputError(f"{tensor} has a dim of {size} elements", help="--set sizes that are 0 or more")
+    return size
 
 
 def logical(kernels: Sequence[Kernel], name: str, left: Array, sizes: Mapping[str, int]) -> Array:

@@ -52,9 +52,9 @@ def _alone(request: Request, show: Callable[[str], None]) -> Simulation:
     """One core, its ops in the order of the program."""
     program = program_of(request)
     (kernel,), chip = program.kernels, program.target
-    launch = launch_of(request.sets)
-    scalars = scalars_of(program.kernels, request)
+    launch = launch_of(request.sets, chip.lanes_per_cube)
     notes: list[str] = []
+    scalars = scalars_of(program.kernels, request, notes)
     arrays = arrays_of(program.kernels, request, scalars, notes)
     names = {a.name: kernel.name(a) for a in kernel.func.args}
     given: dict[str, Array] = {
@@ -95,8 +95,8 @@ def _scheduled(request: Request, show: Callable[[str], None]) -> Simulation:
     group = chosen(module, request.function)
     names = {f.name for f in group.functions}
     kernels = [k for k in program.kernels if k.func.name in names]
-    launch = launch_of(request.sets)
-    scalars = scalars_of(kernels, request)
+    launch = launch_of(request.sets, program.target.lanes_per_cube)
+    scalars = scalars_of(kernels, request, notes)
     free = [{k.name(a) for a in k.func.args if a.name in rings(k.func)} for k in kernels]
     used = {k.name(a) for k in kernels for a in k.func.args if a.name not in rings(k.func)}
     arrays = arrays_of(kernels, request, scalars, notes, frozenset(set[str]().union(*free) - used))

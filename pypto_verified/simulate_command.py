@@ -20,11 +20,11 @@ def simulate_arguments(parser: argparse.ArgumentParser) -> None:
     add("file", metavar="FILE", help="a kernel (.py) or a module (.pto)")
     add("--function", metavar="NAME", default="", help="which function, if the file has several")
     add("--input", action="append", default=[], metavar="NAME=WHAT",
-        help="a tensor: FILE.npy, randn, zeros, ones, ramp, small, positive, boundary, units; a tensor of a .pto may "
-             "have a shape of its own: randn:16x64 (default: randn, small for integers, "
+        help="a tensor: FILE.npy, randn, zeros, ones, ramp, small, positive, boundary, units, blocks; a tensor of a "
+             ".pto may have a shape of its own: randn:16x64 (default: randn, small for integers, "
              "outputs zeros)")
     add("--set", action="append", default=[], metavar="NAME=VALUE",
-        help="a size or a scalar, or block_idx, block_num, subblock_idx")
+        help="a size (default: as an --input file has it) or a scalar, or block_idx, block_num, subblock_idx")
     add("--target", choices=("a2a3", "a5"), default="", help="default: what a .pto says, else a2a3")
     add("--trace", action="store_true",
         help="print each op with the bytes that it reads and writes; with --schedule each step with its core and pipe, "
@@ -35,14 +35,14 @@ def simulate_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sync", choices=("auto", "explicit"), default="auto",
         help="with --schedule: give a text without any flag or barrier those that it needs, as the assembler would, or "
              "run it as it stands (default: auto)")
-    add("--blocks", type=int, metavar="N",
+    add("--blocks", type=_count, metavar="N",
         help="blocks of the launch: one after the other, or all at once with --schedule; two that write the same bytes "
              "are a fault (default: one block of it)")
-    add("--cores", type=int, metavar="N", help="with --schedule and --blocks: cubes of the chip, which a hard barrier "
-                                               "waits for (default: the target's)")
+    add("--cores", type=_count, metavar="N", help="with --schedule and --blocks: cubes of the chip, which a hard "
+                                                 "barrier waits for (default: the target's)")
     add("--dump", action="append", type=int, default=[], metavar="LINE", help="print the tiles that this line writes")
     add("-o", "--output", metavar="DIR", help="write each tensor after the run as NAME.npy")
-    add("--seed", type=int, default=0, metavar="N", help="seed of random inputs and schedules (default: 0)")
+    add("--seed", type=_seed, default=0, metavar="N", help="seed of random inputs and schedules (default: 0)")
 
 
 def run_simulate(options: argparse.Namespace) -> int:
@@ -78,6 +78,20 @@ def run_simulate(options: argparse.Namespace) -> int:
             rest = f"\n{array}" if name in found.written else ", not written"
             print(f"{name}: {array.dtype.name} {list(array.shape)}{rest}")
     return found.exit_code()
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return value
+
+
+def _seed(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError("must be 0 or more")
+    return value
 
 
 def _pairs(option: str, words: list[str]) -> dict[str, str]:

@@ -120,3 +120,34 @@ def test_simulate_refuses_what_it_can_not_read(
 ) -> None:
     assert main(["simulate", RMSNORM, *arguments]) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--set", "M=-1"], "x has a dim of -1 elements"),
+        (["--set", "M=100000000000"], "x is [100000000000, 256]: 102400000000000 bytes, the limit is"),
+        (["--set", "M=1", "--set", "block_idx=2", "--set", "block_num=2"], "block_idx=2: blocks are 0 to 1"),
+        (["--set", "M=1", "--set", "block_idx=-1"], "block_idx=-1: blocks are"),
+        (["--set", "M=1", "--set", "subblock_idx=2"], "subblock_idx=2: lanes are 0 to 1"),
+    ],
+)
+def test_simulate_refuses_what_no_launch_has(
+    arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["simulate", RMSNORM, *arguments]) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["--blocks", "0"], ["--cores", "0"], ["--seed", "-1"]])
+def test_simulate_refuses_counts_that_run_nothing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["simulate", RMSNORM, "--set", "M=1", *arguments])
+    assert "or more" in capsys.readouterr().err
+
+
+def test_a_file_tells_the_sizes_that_nobody_sets(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", np.ones((5, 256), np.float32))
+    assert main(["simulate", RMSNORM, "--input", f"x={tmp_path / 'x.npy'}", "-o", str(tmp_path)]) == 0
+    assert f"note: M: 5, as the shape of {tmp_path / 'x.npy'} says" in capsys.readouterr().err
+    assert np.load(tmp_path / "out.npy").shape == (5, 256)
