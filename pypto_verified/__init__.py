@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pypto_verified.version import __version__
+
 if TYPE_CHECKING:
     from pypto_verified.fuzz.own import fuzz as fuzz
 
-__version__ = "0.1.0"
+__all__ = ["__version__", "fuzz"]
 
 
 def __getattr__(name: str) -> object:

@@ -6,7 +6,7 @@ import platform
 from functools import cache
 from importlib import metadata
 
-from pypto_verified import __version__
+from pypto_verified.version import __version__
 
 
 @cache
