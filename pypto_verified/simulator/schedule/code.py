@@ -26,7 +26,8 @@ from pypto_verified.targets import Target
 
 _PURE_EFFECTS = frozenset({"alloc", "view", "pure"})
 _SECTIONS = {"pto.section.cube": "cube", "pto.section.vector": "vector"}
-_SCALAR_PIPE = "S"
+_MUTATING = frozenset({"pto.set_validshape", "pto.tpop"})
+"""Ops that change a handle which steps that wait in queues may hold."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,10 +74,10 @@ Step: TypeAlias = Local | Issue | tuple[Jump]
 
 
 class Code:
-    """The steps of a function for a core of `kind`. `issuers`: ops that have no meaning but are issued.
+    """The steps of a function for a core of `kind`. `issuers`: ops that have no meaning but are issued; `pipe_of` gives
+    the pipe of an op from that of its row; `issued`: the ops that go to a pipe or order some; `mutates`: whether a
+    handle may change while steps wait that hold it."""
 
-    `readings`: assumption -> pipe, where the sources name several pipes for an op.
-    """
 
     def __init__(
         self, func: Func, functions: Mapping[str, Func], target: Target, kind: str, issuers: frozenset[str],
@@ -96,6 +97,7 @@ class Code:
         self._open_calls: list[str] = []
         self.arguments = [self._cell(a) for a in func.args]
         self.issued: list[Op] = []
+        self.mutates = any(op.name in _MUTATING for op in reached(func, functions))
         if func.body is not None:
             self._block(func.body)
 

@@ -31,7 +31,9 @@ class Compute(Item):
         super().__init__(core, issue.op, pipe)
         env = core.env
         self.issue = issue
-        self.operands: Sequence[Any] = tuple([o.copy() if isinstance(o, Tile) else o for o in issue.gather(env)])
+        self.operands: Sequence[Any] = issue.gather(env)
+        if core.code.mutates:
+            self.operands = [o.copy() if isinstance(o, Tile) else o for o in self.operands]
         self.scratch = [(env[tmp], env[dst]) for tmp, dst in issue.scratch]
         atomic = issue.op.attrs.get("atomicType")
         self.atomic = isinstance(atomic, EnumAttr) and atomic.member != "atomic_none"

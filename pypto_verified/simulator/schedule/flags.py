@@ -247,9 +247,10 @@ def wait_flag(core: Core, issue: Issue) -> Iterator[Item]:
 
 def barrier(core: Core, issue: Issue) -> Iterator[Item]:
     """`barrier` of one pipe or of all."""
-    pipe = member(issue.op, "pipe" if "pipe" in issue.op.attrs else "op_type")
-    if not barrier_holds(core.world.target, pipe):
-        return
+    pipe = issue.site.plan
+    if pipe is None:
+        pipe = member(issue.op, "pipe" if "pipe" in issue.op.attrs else "op_type")
+        issue.site.plan = pipe = pipe if barrier_holds(core.world.target, pipe) else ""
     if pipe == ALL:
         yield BarrierAll(core, issue.op)
     elif pipe in core.lanes:

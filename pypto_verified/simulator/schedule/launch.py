@@ -154,38 +154,40 @@ def rings(func: Func) -> set[str]:
     return only
 
 
-def ring_ties(func: Func) -> dict[str, object]:
-    """What ties a ring to the other function's: the first pipe that it is given to, by what ties its ends."""
-    found: dict[str, object] = {}
+def own_rings(func: Func) -> dict[str, object]:
+    """The arguments of `rings`, and what ties each to that of the other function: the first pipe that it is given to,
+    by what ties the pipe's ends."""
+    ties: dict[str, object] = {}
     for op in walk_ops(func):
         ring = op.opt("gm_slot_buffer") or op.opt("gm_addr")
         if ring is not None:
             mask = op.attrs.get("dir_mask")
             directions = [d for d in (TO_VECTOR, TO_CUBE) if isinstance(mask, int) and mask & d]
-            ties = buffer_names(walk_ops(func), op)
-            found.setdefault(ring.name, tuple(ties[d] for d in directions))
-    return found
+            named = buffer_names(walk_ops(func), op)
+            ties.setdefault(ring.name, tuple(named[d] for d in directions))
+    return {name: ties.get(name, name) for name in rings(func)}
 
 
 class Memory:
     """The tensors of a launch, by the names that the caller gives arguments (see `launched`): shared by all its cores;
-    a ring that the caller gives no contents for is a cluster's own."""
+    a ring that the caller gives no contents for is a cluster's own (`own`, see `own_rings`, by function)."""
 
-    def __init__(self, group: Group, inputs: Given[Array], names: Mapping[str, Mapping[str, str]]) -> None:
+    def __init__(
+        self, inputs: Given[Array], names: Mapping[str, Mapping[str, str]], own: Mapping[str, Mapping[str, object]]
+    ) -> None:
         self._names = names
+        self._rings = own
         self._given: dict[object, Array] = dict(inputs.items())
         self._own: dict[tuple[object, int], Buffer] = {}
         self._shared: dict[str, Buffer] = {}
         self.arrays: dict[str, Array] = {}
-        self._rings = {f.name: rings(f) for f in group.functions}
-        self._ties = {f.name: ring_ties(f) for f in group.functions}
 
     def buffer(self, func: Func, position: int, block: int) -> Buffer:
         """The tensor behind an argument. InputError when nothing is given for it."""
         argument = func.args[position].name
         name = self.name(func, argument)
         if argument in self._rings[func.name] and name not in self._given:
-            key = (self._ties[func.name].get(argument, name), block)
+            key = (self._rings[func.name][argument], block)
             if key not in self._own:
                 self._own[key] = Buffer(f"{name} of block {block}", np.zeros(RING_BYTES, np.uint8))
             return self._own[key]

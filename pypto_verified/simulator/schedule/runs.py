@@ -19,7 +19,7 @@ from pypto_verified.simulator.schedule.compute import compute
 from pypto_verified.simulator.schedule.core import Core
 from pypto_verified.simulator.schedule.explore import explore
 from pypto_verified.simulator.schedule.issuers import ISSUERS
-from pypto_verified.simulator.schedule.launch import Group, Memory, bind, chosen, make_code, rings
+from pypto_verified.simulator.schedule.launch import Group, Memory, bind, chosen, make_code, own_rings, rings
 from pypto_verified.simulator.schedule.outcome import Outcome
 from pypto_verified.simulator.schedule.world import World
 from pypto_verified.simulator.values import Array, Scalar
@@ -162,6 +162,7 @@ class Prepared:
         self.target = target
         self.launch = launch
         self.names = names
+        self._rings = {f.name: own_rings(f) for f in group.functions}
         self.blocks = launch.blocks or 1
         self.lanes = launch.lanes or (target.lanes_per_cube if group.mixed else 1)
         self.codes = make_code(group, functions, target, self.blocks, self.lanes, pipe_of)
@@ -169,7 +170,7 @@ class Prepared:
     def world(self, inputs: Given[Array], scalars: Given[Scalar]) -> tuple[World, Memory]:
         """The cores before their first op, and their tensors. SimError, InputError for arguments that do not fit."""
         launch, target = self.launch, self.target
-        memory = Memory(self.group, inputs, self.names)
+        memory = Memory(inputs, self.names, self._rings)
         chip = launch.chip if launch.chip is not None else target.cubes if launch.blocks is not None else 0
         world = World(
             target, len(self.codes), blocks=self.blocks, lanes=self.lanes, chip=chip, strict=launch.strict,

@@ -51,6 +51,8 @@ class World:
         self.tracing = tracing
         self.issued = 0
         self.touched: list[Touched] = []
+        self.waw_in_order = {p: ordered_on_pipe(target, p, Hazard.WAW, strict) for p in target.pipes}
+        self._places: dict[int, tuple[Access, object, Region | None]] = {}
         self._pairs: set[tuple[int, int, str, str]] = set()
         self._unseen: set[tuple[int, int]] = set()
 
@@ -92,13 +94,11 @@ class World:
             self.log.clear()
             return
         core = item.core
-        waw = ordered_on_pipe(self.target, item.pipe, Hazard.WAW, self.strict)
+        waw = self.waw_in_order[item.pipe]
         stamp = Stamp(lane.index, count, item, atomic)
         recorded: list[tuple[Region, bool]] = []
         for access in sorted(self.log, key=_WRITES):
-            memory: object = access.owner if access.space is Space.GM else (
-                owners.get(access.owner) or (core.index, access.space))
-            region = self.history.region(memory, access)
+            memory, region = self._place(core, access, owners)
             if region is None:
                 continue
             self.touched.append((memory, region, access.writes))
@@ -115,6 +115,22 @@ class World:
         for region, writes in recorded:
             record(region, stamp, writes)
         self.log.clear()
+
+    def _place(
+        self, core: Core, access: Access, owners: Mapping[str, object]
+    ) -> tuple[object, Region | None]:
+        """The memory and the region of an access. A window of a tile gives the same accesses again and again."""
+        known = self._places.get(id(access))
+        if known is not None and known[0] is access:
+            return known[1], known[2]
+        local = access.space is not Space.GM
+        memory: object = access.owner
+        if local:
+            memory = owners.get(access.owner) or (core.index, access.space)
+        region = self.history.region(memory, access)
+        if local:
+            self._places[id(access)] = (access, memory, region)
+        return memory, region
 
     def notified(self, item: Item, lane: Timeline) -> None:
         """Another device is told to read: what this core has stored must be published before, and what stands before
