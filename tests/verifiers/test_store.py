@@ -185,3 +185,21 @@ def test_a_run_whose_questions_are_all_known_does_not_load_the_solver(tmp_path: 
     runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
             for _ in range(2)]
     assert runs == [["PROVED", "True"], ["PROVED", "False"]]
+
+
+@pytest.mark.parametrize("rule", ["BOUND-UPPER", "BOUND-LOWER", "VALID-UPPER", "WRITE-REST", "BOUND-SCALAR"])
+def test_a_kernel_is_judged_the_same_from_kept_answers(
+    rule: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    from pypto_verified.pto.reader import read
+    from pypto_verified.targets import target
+    from tests.verifiers.test_every_rule import PAIRS
+    from verifiers import Options, verify
+
+    def judged() -> list[object]:
+        (result,) = verify(read(PAIRS[rule].bad, "k.pto"), target("a2a3"), Options(answers=tmp_path))
+        return [*((o.rule, o.site, o.verdict, o.decider, o.rlimit) for o in result.obligations), *result.findings]
+
+    fresh = judged()
+    request.getfixturevalue("no_solver")
+    assert judged() == fresh
