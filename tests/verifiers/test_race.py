@@ -3,6 +3,8 @@ rows of `targets/pipes.py` name."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pypto_verified.pto.reader import read as parse
@@ -68,6 +70,21 @@ def test_dependent_vector_ops_need_a_barrier_of_v_on_a2a3_only(chip: str, betwee
     text = pipes(both("MTE2 V"), exp("a", "b"), between, exp("b", "c"))
     assert expected in _verdicts(_judge(text, chip))
     assert (REFUTED in _verdicts(_judge(text, chip))) is (expected is REFUTED)
+
+
+def test_the_barrier_in_a_branch_is_missed_on_a2a3_alone() -> None:
+    """tilelang-ascend#1824: the kernel of the corpus, on both targets."""
+    text = (Path(__file__).parent.parent / "corpus" / "reject" / "race_branch_join.pto").read_text(encoding="utf-8")
+    assert REFUTED in _verdicts(_judge(text))
+    assert _verdicts(_judge(text, "a5")) == {PROVED}
+
+
+def test_an_empty_tile_is_not_touched() -> None:
+    empty = tile(32, 64, valid=("0", "64"))
+    text = kernel("\n".join((
+        f"%e = pto.alloc_tile addr = %a0 : {empty}", alloc("b", VEC, 8192), both("S V"),
+        unary("texp", "e", "e", empty), unary("texp", "e", "e", empty))))
+    assert _judge(text).obligations == []
 
 
 def test_a_barrier_that_the_target_drops_orders_nothing() -> None:

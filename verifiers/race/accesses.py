@@ -29,7 +29,8 @@ _NO_ACCESS = ("pto.tfree", "pto.set_ffts", "pto.cmo.cacheinvalid", "pto.syncall"
 class Access:
     """A read or write of `place` by phase `phase` of `step`. `pipe`: of the phase as the op's row says; `readings`: all
     pipes that the sources name for it; `what`: the tile or tensor, for reports; `names`: symbols of its place;
-    `arrives`: what it writes was put there by another core, which the pipe between them keeps in order (FIFO)."""
+    `arrives`: what it writes was put there by another core, which the pipe between them keeps in order (FIFO);
+    `tile`: whose bytes they are, if they are on chip."""
 
     number: int
     step: Step
@@ -42,6 +43,7 @@ class Access:
     what: str
     names: frozenset[str]
     arrives: bool = False
+    tile: TileUse | None = None
 
     @property
     def scalar(self) -> bool:
@@ -86,12 +88,14 @@ def _of_step(step: Step, target: Target, number: int, rings: Rings) -> Iterator[
                 seen.add(key)
                 yield Access(
                     number, step, i, writes, phase.pipe, readings, assumption, place, _what(operand), names(place),
-                    operand is step.made and target.on_chip_pipe)
+                    operand is step.made and target.on_chip_pipe, operand if isinstance(operand, TileUse) else None)
                 number += 1
 
 
 def _place(step: Step, operand: Operand, writes: bool, rings: Rings) -> Place | None:
     if isinstance(operand, TileUse):
+        if 0 in (operand.valid_rows.value, operand.valid_cols.value):
+            return None
         part = touched(step, operand) if writes else needed(step, operand)
         root = part.root
         if root in rings:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeAlias
 
 from pypto_verified.index import Cond, Expr, const
 from pypto_verified.index.cond import FALSE
-from verifiers.access import Branch, Loop, Node, Sequence, Step
+from pypto_verified.layouts import BLayout
+from verifiers.access import Branch, Loop, Node, Rect, Sequence, Step, SymbolKind, TileUse
+from verifiers.race.accesses import Access
 from verifiers.race.items import Item
 from verifiers.race.order import Order
 from verifiers.race.places import Box, OnChip, Place, apart
@@ -125,22 +127,44 @@ class Run(Walker):
             self._slots[step.made.root] = ring_slot(step, self.program, self.core.target, self._pops)
         phases: dict[int, list[Item]] = {}
         for access in self.accesses[step.index]:
-            place = self._at(access.place)
+            place = self._at(access)
+            if place is None:
+                continue
             for pipe in access.readings:
                 item = self.items.item(access, pipe, place, ())
                 phases.setdefault(access.phase, []).append(item)
+        if not phases:
+            return
         self.touch([tuple(p) for _, p in sorted(phases.items())], self._order)
         counters = self._counters(step)
         for items in phases.values():
             for item in items:
                 self._when[item.bit] = counters
 
-    def _at(self, place: Place) -> Place:
+    def _at(self, access: Access) -> Place | None:
+        """Where an access is in this run; None if it touches nothing."""
+        place = access.place
         if isinstance(place, OnChip):
-            return OnChip(self._slots.get(place.arena, place.arena), self._number(place.base), place.rect)
+            rect = self._valid(access.tile, place.rect) if access.tile is not None else place.rect
+            if not rect.span:
+                return None
+            return OnChip(self._slots.get(place.arena, place.arena), self._number(place.base), rect)
         offsets, sizes, strides = (
             tuple(self._number(e) for e in part) for part in (place.offsets, place.sizes, place.strides))
         return Box(place.arena, self._number(place.offset), offsets, sizes, strides, place.itemsize)
+
+    def _valid(self, tile: TileUse, rect: Rect) -> Rect:
+        """The lines and bytes that have valid elements: what a run is sure to touch."""
+        rows, cols = self.values.of(tile.valid_rows), self.values.of(tile.valid_cols)
+        if rows <= 0 or cols <= 0:
+            return replace(rect, rows=0)
+        plain = not tile.type.boxed and tile.type.blayout is BLayout.ROW
+        if not plain or (rect.rows, rect.row_bytes) != (tile.rect.rows, tile.rect.row_bytes):
+            return rect
+        width = min(rect.row_bytes, cols * tile.type.dtype.bytes)
+        if rect.rows == tile.type.rows:
+            return replace(rect, rows=min(rows, rect.rows), row_bytes=width)
+        return rect
 
     def _number(self, e: Expr) -> Expr:
         return e if e.value is not None else const(self.values.of(e))
@@ -181,22 +205,47 @@ class Run(Walker):
 
 def search(core: Core, wanted: Iterable[Want], background: Cond) -> dict[Want, Witness]:
     """For each pair that is asked for, a run in which nothing orders it, or makes it visible, if one is found among
-    small numbers."""
-    left = set(wanted)
+    small numbers. A run that depends on what its caller passes counts if it fails for each value that is tried; one
+    that depends on data does not."""
     found: dict[Want, Witness] = {}
-    budget, opaque = MOST_STEPS, False
-    for given, truth in product(choices(core.program, background), (False, True)):
+    _try(core, set(wanted), found, choices(core.program, background))
+    kinds = core.program.symbols.kinds
+    for names in {w.asked for w in found.values() if w.asked}:
+        if not all(kinds.get(n) in _PASSED for n in names):
+            continue
+        left = {want for want, witness in found.items() if witness.asked == names}
+        for value in _TRIED:
+            here: dict[Want, Witness] = {}
+            if _try(core, set(left), here, choices(core.program, background, dict.fromkeys(names, value))):
+                left &= here.keys()
+        for want in left:
+            found[want] = replace(found[want], asked=frozenset())
+    return found
+
+
+_TRIED = (0, 1, 2, 3, 17)
+"""Values of what a caller passes."""
+_PASSED = (SymbolKind.PARAM, SymbolKind.SIZE, SymbolKind.LAUNCH)
+
+
+def _try(
+    core: Core, left: set[Want], found: dict[Want, Witness], tried: Iterable[dict[str, int]]
+) -> bool:
+    """Run until all of `left` are found or the budget is spent; those that depend on nothing that is not chosen leave
+    `left`. False if there is nothing to run."""
+    budget, opaque, ran = MOST_STEPS, False, False
+    for given, truth in product(tried, (False, True)):
         if not left or budget <= 0:
             break
         if truth and not opaque:
             continue
-        run = Run(core, given, truth, set(left), budget)
+        run, ran = Run(core, given, truth, set(left), budget), True
         opaque = opaque or any("?" in name for name in run.values.asked)
         budget = min(run.budget, budget - 1)
-        for key, witness in run.found.items():
-            known = found.get(key)
+        for want, witness in run.found.items():
+            known = found.get(want)
             if known is None or (known.asked and not witness.asked):
-                found[key] = witness
+                found[want] = witness
             if not witness.asked:
-                left.discard(key)
-    return found
+                left.discard(want)
+    return ran

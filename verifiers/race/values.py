@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import product
+from types import MappingProxyType
 
 from pypto_verified.index import Cond, Expr, evaluate, holds, symbols_of
 from verifiers.access import AccessProgram, Loop, SymbolKind
@@ -97,20 +98,23 @@ class Truths(dict[str, bool]):
         return self._truth
 
 
-def choices(program: AccessProgram, background: Cond) -> Iterator[dict[str, int]]:
-    """Values for extents, block indices and parameters, small ones first, under which the assumptions hold."""
+def choices(
+    program: AccessProgram, background: Cond, told: Mapping[str, int] = MappingProxyType({})
+) -> Iterator[dict[str, int]]:
+    """Values for extents, block indices and parameters, small ones first, under which the assumptions hold; those of
+    `told` stay."""
     kinds = program.symbols.kinds
     names = [n for n, k in kinds.items() if k in _CHOSEN or n in trip_names(program) or k is SymbolKind.PARAM]
     used = deciding(program)
-    moving = [n for n in names if n in used][:6]
+    moving = [n for n in names if n in used and n not in told][:6]
     loops = _loops(program)
     steps = sorted({s for loop in loops for s in _strides(loop)})
     scale = max(steps, default=1)
     small = list(dict.fromkeys(k * s + d for s in (1, *steps) for k in _SMALL for d in (0, 1) if not d or s > 1))
-    fixed = {n: 4 * scale for n in names if n not in moving}
+    fixed = {n: 0 if kinds[n] is SymbolKind.BLOCK else 4 * scale for n in names if n not in moving}
     tried = 0
     for values in _mixed(len(moving), small):
-        given = {**fixed, **dict(zip(moving, values, strict=True))}
+        given = {**fixed, **dict(zip(moving, values, strict=True)), **told}
         if kinds.get("subblock_idx") is SymbolKind.BLOCK and given.get("subblock_idx", 0) > 1:
             continue
         found = Values(program, given)
@@ -139,8 +143,9 @@ def _mixed(count: int, small: list[int]) -> Iterator[tuple[int, ...]]:
 
 @lru_cache(maxsize=1)
 def deciding(program: AccessProgram) -> frozenset[str]:
-    """Names in the bounds of loops and in the conditions of branches: what a run goes by."""
-    bounds = (b for loop in _loops(program) for b in (loop.lower, loop.upper, loop.step) if b is not None)
+    """Names in the bounds of loops, in the conditions of branches and in valid extents: what a run goes by."""
+    bounds = [b for loop in _loops(program) for b in (loop.lower, loop.upper, loop.step) if b is not None]
+    bounds += [e for made in program.defined for e in (made.tile.valid_rows, made.tile.valid_cols)]
     named = {n for b in bounds for n in symbols_of(b)}
     return frozenset(named.union(*(symbols_of(step.path) for step in program.steps)))
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pypto_verified.pto.module import Module
-from pypto_verified.simulator.errors import StepLimitError
+from pypto_verified.simulator.errors import DivisionError, StepLimitError
 from pypto_verified.simulator.run import MAX_STEPS
 from pypto_verified.simulator.schedule.outcome import Outcome, Race
 from pypto_verified.simulator.schedule.runs import replay
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import Hazard
 
+_NO_ZERO = (1, 8)
+"""What integer tensors hold where a zero would end the run."""
 _HAZARDS = {"RACE-RAW": Hazard.RAW, "RACE-WAR": Hazard.WAR, "RACE-WAW": Hazard.WAW, "RACE-CORE": Hazard.RAW}
 _FLAGS = ("EVENT-SET", "EVENT-WAIT", "EVENT-EXIT")
 _VISIBLE = "RACE-VISIBLE"
@@ -26,6 +28,9 @@ def confirm_order(
     """Replay a refutation of one of `ORDER_RULES` at `.pto` line `line` and say in one line what was seen. `first`:
     line of the earlier op of a race, the user's or the text's, 0 if unknown."""
     outcome = replay(module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps)
+    if outcome.stopped and isinstance(outcome.errors[-1], DivisionError):
+        outcome = replay(
+            module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, integers=_NO_ZERO)
     if rule == _VISIBLE:
         found = next((str(u) for u in outcome.unseen if u.read.line == line), "")
     else:
