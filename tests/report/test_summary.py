@@ -56,3 +56,15 @@ def test_the_command_checks_modules_within_modules(tmp_path: Path, capsys: pytes
     out = capsys.readouterr().out
     assert "REFUTED PLAN-ALIGN x2" in out
     assert "1 file, 2 kernels for a5" in out
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_one_line_on_a_terminal_and_nothing_elsewhere(
+    terminal: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / f"{name}.pto").write_text("module {\nfunc.func @k() {\nreturn\n}\n}\n")
+    monkeypatch.setattr("sys.stderr.isatty", lambda: terminal)
+    main([str(tmp_path), "--format", "lines", "--no-cache"])
+    shown = [text.strip() for text in capsys.readouterr().err.split("\r\x1b[K")]
+    assert shown == (["", "1 of 3 files", "2 of 3 files", ""] if terminal else [""])
