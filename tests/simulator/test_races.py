@@ -145,6 +145,17 @@ def test_a_search_says_when_it_was_cut() -> None:
     assert (outcome.runs, outcome.cut) == (5, True)
 
 
+def test_the_orders_of_a_long_run_are_not_searched() -> None:
+    k = Timed({"n": "index"})
+    k.tile("t", "f32", 1, 8)
+    k.loop("%n")
+    k.fill("t", 1)
+    k.close()
+    assert k.under("exhaustive", "a5", {"n": 10}).cut is False
+    long = k.under("exhaustive", "a5", {"n": 600})
+    assert (long.runs, long.cut, long.races) == (1, True, [])
+
+
 def test_equal_outputs_of_all_runs_are_no_second_outcome() -> None:
     """Two loads of the same numbers: the races are there, the outputs agree."""
     a = ramp(1, 8)

@@ -21,6 +21,8 @@ from pypto_verified.simulator.schedule.launch import Memory
 from pypto_verified.simulator.schedule.outcome import Outcome
 from pypto_verified.simulator.schedule.world import Touched, World
 
+LONGEST = 500
+"""Steps of a run beyond which its orders are not searched: the search is cut."""
 Key: TypeAlias = tuple[int, str]
 """A pipe: (core, name)."""
 
@@ -51,7 +53,7 @@ class State:
 def explore(
     start: Callable[[], tuple[World, Memory]], finish: Callable[[World, Memory], Outcome], max_runs: int
 ) -> Outcome:
-    """The outcomes of all runs as one, at most `max_runs` of them."""
+    """The outcomes of all runs as one, at most `max_runs` of them, and one of a run that is longer than LONGEST."""
     states: list[State] = []
     found: Outcome | None = None
     runs = 0
@@ -66,15 +68,14 @@ def explore(
         if complete:
             runs += 1
             found = _merged(found, finish(world, memory))
-        _turn_round(steps, states)
-        if not _backtrack(states):
-            break
-        if runs >= max_runs:
-            if found is not None:
-                found.cut = True
+        too_long = len(steps) > LONGEST
+        if not too_long:
+            _turn_round(steps, states)
+        if too_long or not _backtrack(states) or runs >= max_runs:
             break
     assert found is not None
     found.runs = runs
+    found.cut = too_long or bool(states)
     return found
 
 
