@@ -46,7 +46,7 @@ def open_points(text: str) -> FunctionResult:
     return check(text, families="BOUND")
 
 
-@settings(max_examples=40, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=24, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(_TERMS, _WINDOWS, _BOUNDS)
 def test_a_need_that_is_given_proves_its_obligation(term: str, rows: str, bound: str) -> None:
     text = kernel_of(term, rows, bound)
@@ -56,7 +56,7 @@ def test_a_need_that_is_given_proves_its_obligation(term: str, rows: str, bound:
             assert settled(text, (found.needs,))[found.rule, found.site] is Verdict.PROVED
 
 
-@settings(max_examples=20, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=12, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
 @given(_TERMS, _BOUNDS)
 def test_all_needs_of_a_kernel_settle_all_its_points(term: str, bound: str) -> None:
     text = kernel_of(term, "%c32", bound)
