@@ -129,11 +129,13 @@ def expansion(b: Builder) -> bool:
     allowed = _allowed(b, row)
     if _apply(b, row):
         return True
-    first = _pick(b, lambda t: t.dtype.name in allowed and full(t) and t.shape[0] > 1 and t.shape[1] > 1)
+    of_rows = row.operands.endswith("r")
+    first = _pick(b, lambda t: t.dtype.name in allowed and (full(t) or of_rows) and 0 not in t.valid_shape
+                  and t.shape[0] > 1 and t.shape[1] > 1)
     if first is None:
         return False
     t = b.tile(first)
-    if row.operands.endswith("r"):
+    if of_rows:
         vector = load(b, (1, t.shape[1]), t.dtype)
     elif t.shape[0] * t.dtype.bytes % BLOCK_BYTES == 0 and t.dtype.name in ("FP32", "FP16", "INT32", "INT16"):
         vector = b.assign(b.call("tile.row_max", (first, scratch(b, t))))

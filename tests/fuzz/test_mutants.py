@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.mutants import ROOMS, Result, drawn, main, summary
+from benchmarks.mutants import ROOMS, Bench, Result, drawn, main, summary
 from benchmarks.mutation import Mutant, applied, mutants
 from benchmarks.reach import Imports
 
@@ -51,22 +51,55 @@ def test_what_says_nothing_about_meaning_is_left_alone(source: str) -> None:
     assert mutants("a.py", source) == [m for m in mutants("a.py", source) if m.kind == "drop a statement"]
 
 
-def test_draws_are_repeatable_spread_over_the_rooms_and_parse() -> None:
-    picked = drawn(ROOT, 3, 24)
-    assert picked == drawn(ROOT, 3, 24)
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """A small project with a file in each room, and tests of the first two."""
+    for number, room in enumerate(ROOMS):
+        (tmp_path / room).mkdir(parents=True)
+        lines = [f"x{k} = a{k} < {k} + {number} if not c else min(b, f(c, d))" for k in range(6)]
+        (tmp_path / room / "part.py").write_text("\n".join(lines), encoding="utf-8")
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "pypto_verified" / "passes" / "part.py").write_text(
+        "def f():\n    from pypto_verified.index import part", encoding="utf-8")
+    for room in ("index", "passes"):
+        (tmp_path / "tests" / f"test_{room}.py").write_text(f"import pypto_verified.{room}.part", encoding="utf-8")
+    return tmp_path
+
+
+def test_draws_are_repeatable_spread_over_the_rooms_and_parse(tree: Path) -> None:
+    (tree / "pypto_verified" / "passes" / "part.py").write_text("x = a < b\ny = not c\nz = f(a, b)\nw = 1 + d")
+    picked = drawn(tree, 3, 24)
+    assert picked == drawn(tree, 3, 24)
     assert len(set(picked)) == 24
     assert [sum(m.path.startswith(f"{room}/") for m in picked) for room in ROOMS] == [4] * len(ROOMS)
     assert len({m.kind for m in picked}) > 5
     for m in picked:
-        source = (ROOT / m.path).read_text(encoding="utf-8")
+        source = (tree / m.path).read_text(encoding="utf-8")
         assert applied(m, source) != source
         ast.parse(applied(m, source))
 
 
-def test_the_tests_that_reach_a_module_are_those_that_import_it() -> None:
-    reaching = Imports(ROOT).tests("pypto_verified/passes/simplify.py")
-    assert "tests/passes/test_pipeline.py" in reaching
-    assert "tests/index/test_normal_form.py" not in reaching
+def test_every_candidate_of_a_file_parses_where_it_stands() -> None:
+    source = (ROOT / "pypto_verified" / "index" / "walk.py").read_text(encoding="utf-8")
+    for m in mutants("walk.py", source):
+        ast.parse(applied(m, source))
+
+
+def test_the_tests_that_reach_a_module_are_those_that_import_it(tree: Path) -> None:
+    imports = Imports(tree)
+    assert imports.tests("pypto_verified/index/part.py") == {"tests/test_index.py": 1, "tests/test_passes.py": 2}
+    assert imports.tests("pypto_verified/passes/part.py") == {"tests/test_passes.py": 1}
+
+
+def test_a_mutant_is_killed_by_the_nearest_test_that_fails_and_taken_back(tree: Path) -> None:
+    (tree / "pypto_verified" / "index" / "part.py").write_text("def less(a, b):\n    return a < b\n")
+    test = "from pypto_verified.index.part import less\n\n\ndef test_less():\n    assert not less(1, 1)\n"
+    (tree / "tests" / "test_index.py").write_text(test)
+    bench = Bench(tree, tree / "out", 1.0)
+    (mutant,) = mutants("pypto_verified/index/part.py", "def less(a, b):\n    return a < b\n")
+    result = bench.tried(mutant)
+    assert result.killer == "tests/test_index.py::test_less"
+    assert "a < b" in (bench.tree / mutant.path).read_text()
 
 
 def test_the_summary_counts_by_killer_and_names_survivors(
