@@ -37,6 +37,9 @@ from pypto_verified.targets import Target
 from pypto_verified.tile_table import table
 from pypto_verified.trials import Array
 
+_OVERRUN = ("on a5 a pipe hands out one period of credits before anything is read (PTO-ISA npu/a5 TPush.hpp): its "
+            "producer can overrun slots that are in use")
+
 __all__ = ["Request", "Simulation", "save", "simulate"]
 
 
@@ -117,6 +120,8 @@ def _scheduled(request: Request, show: Callable[[str], None]) -> Simulation:
     if request.schedule == "exhaustive":
         notes.append(f"{outcome.runs} runs differ in the order of conflicting accesses"
                      + (", and there are more" if outcome.cut else ""))
+    if program.target.on_chip_pipe and any("tpush" in r.first.op.name + r.second.op.name for r in outcome.races):
+        notes.append(_OVERRUN)
     findings = [*map(str, outcome.races), *map(str, outcome.unseen)]
     findings += [str(outcome.deadlock)] if outcome.deadlock is not None else []
     findings += ["two schedules end in different outputs"] if outcome.other is not None else []

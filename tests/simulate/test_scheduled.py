@@ -81,6 +81,16 @@ def test_a_module_is_run_with_the_flags_that_it_has(tmp_path: Path) -> None:
     assert unordered.findings
 
 
+@pytest.mark.parametrize(("slots", "told"), [(4, False), (2, True)])
+def test_an_overrun_of_slots_on_a5_is_explained(slots: int, told: bool, tmp_path: Path) -> None:
+    path = tmp_path / "mixed.pto"
+    path.write_text(write(Mixed("a5", 1, 1, tiles=3, slots=slots).module))
+    given = {"a": "ramp:96x32", "eye": "zeros:32x32", "ring": "zeros:1"}
+    found = simulate(Request(str(path), inputs=given, target="a5", schedule="late"), lambda line: None)
+    assert bool(found.findings) is told
+    assert any("can overrun slots" in note for note in found.notes) is told
+
+
 def test_tables_go_with_the_order_of_the_program(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="--dump"):
         simulate(Request(written(tmp_path, ADD), schedule="late", dumps=(8,)), lambda line: None)
