@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pypto_verified.dtypes import FP16, FP32
 from pypto_verified.index import const
 from pypto_verified.layouts import BLayout, SLayout, Space
@@ -121,6 +123,14 @@ def test_a_window_without_an_offset_for_each_axis_is_refused_and_not_modelled() 
     result = check(kernel("\n".join((view("x", "p", "c32"), window("w", "x", "", "%c32, %c64")))))
     assert finding(result, "LEGAL-PART-RANK").verdict is Verdict.REFUTED
     assert finding(result, "MODEL-OP").message == "not modelled: a window of 2 axes with 0 offsets and 2 sizes"
+
+
+@pytest.mark.parametrize("axis", [-1, 2])
+def test_an_axis_that_a_view_does_not_have_has_no_extent(axis: int) -> None:
+    result = check(kernel("\n".join((
+        view("x", "p", "c32"), f"%axis = arith.constant {axis} : index",
+        "%n = pto.get_tensor_view_dim %x, %axis : !pto.tensor_view<?x?xf32> -> index"))))
+    assert finding(result, "MODEL-OP").message == f"not modelled: pto.get_tensor_view_dim of axis {axis} of 2"
 
 
 def test_a_view_of_a_view_of_a_view_adds_all_offsets() -> None:

@@ -309,7 +309,10 @@ class _Builder:
             axis = self.handles.index(op.arg("dim_index")).value
             if view is None or axis is None:
                 raise NotModelled(f"{op.name} of an axis that is not constant", op.loc)
-            self.handles.scalars[op.result] = (view.dims if op.name.endswith("dim") else view.strides)[axis]
+            known = view.dims if op.name.endswith("dim") else view.strides
+            if not 0 <= axis < len(known):
+                raise NotModelled(f"{op.name} of axis {axis} of {len(known)}", op.loc)
+            self.handles.scalars[op.result] = known[axis]
             return
         tile = self.handles.tile(op.arg("src"), op)
         self.handles.scalars[op.result] = tile.valid_rows if op.name.endswith("rows") else tile.valid_cols
