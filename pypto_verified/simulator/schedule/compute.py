@@ -12,11 +12,11 @@ from typing import Any
 from pypto_verified.pto.module import EnumAttr
 from pypto_verified.pto.spec import Phase
 from pypto_verified.simulator.errors import UnmodelledError
+from pypto_verified.simulator.schedule.checks import NOTIFY
 from pypto_verified.simulator.schedule.clocks import Clock, Timeline, Token
 from pypto_verified.simulator.schedule.code import Issue
 from pypto_verified.simulator.schedule.core import Core
 from pypto_verified.simulator.schedule.queue import Item
-from pypto_verified.simulator.schedule.world import NOTIFY
 from pypto_verified.simulator.tile import Tensor, Tile
 
 _NOWHERE: dict[str, object] = {}
@@ -56,9 +56,9 @@ class Compute(Item):
 
     def settle(self, lane: Timeline, count: int) -> None:
         """Account for what the op has accessed."""
-        self.core.world.accessed(self, lane, count, self.atomic, _NOWHERE)
+        self.core.world.checks.accessed(self, lane, count, self.atomic, _NOWHERE)
         if self.op.name == NOTIFY:
-            self.core.world.notified(self, lane)
+            self.core.world.checks.notified(self, lane)
 
 
 class Begin(Item):
@@ -124,7 +124,7 @@ class After(Compute):
                 every = [a for a in every if a not in own]
                 log[:] = own
                 begun, number, known = begin.stamp
-                self.core.world.accessed(begin, begun, number, self.atomic, _NOWHERE, known)
+                self.core.world.checks.accessed(begin, begun, number, self.atomic, _NOWHERE, known)
         log[:] = every
         super().settle(lane, count)
 

@@ -16,10 +16,11 @@ import numpy as np
 
 from pypto_verified.simulator.errors import SimError
 from pypto_verified.simulator.schedule import engine
+from pypto_verified.simulator.schedule.checks import Touched
 from pypto_verified.simulator.schedule.engine import Agent
 from pypto_verified.simulator.schedule.launch import Memory
 from pypto_verified.simulator.schedule.outcome import Outcome
-from pypto_verified.simulator.schedule.world import Touched, World
+from pypto_verified.simulator.schedule.world import World
 
 LONGEST = 500
 """Steps of a run beyond which its orders are not searched: the search is cut."""
@@ -125,7 +126,7 @@ def _take(world: World, agent: Agent, steps: list[Step], last: dict[Key, int]) -
     try:
         engine.step(world, agent)
     finally:
-        step.touched = list(world.touched)
+        step.touched = list(world.checks.touched)
         step.after += [n for n in lane.heard if 0 <= n < len(steps) - 1]
 
 

@@ -69,7 +69,7 @@ class Push(Item):
         if core.machine.errors:
             world.outcome.errors += core.machine.errors
             core.machine.errors.clear()
-        world.accessed(self, lane, count, False, owners)
+        world.checks.accessed(self, lane, count, False, owners)
 
 
 class Pop(Item):
@@ -96,7 +96,7 @@ class Pop(Item):
             window = popped(part, tile.rows, tile.cols, core.lane)
             slot = _slot(core, self.end, consumes(core), self.number)
             load(self.issue.site, tile, slot, window, _unset(core, slot))
-        core.world.accessed(self, lane, count, False, {})
+        core.world.checks.accessed(self, lane, count, False, {})
 
 
 def _slot(core: Core, end: End, direction: int, number: int) -> Pointer:

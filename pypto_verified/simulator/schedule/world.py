@@ -1,31 +1,21 @@
-"""What the cores of a run share: global memory, signals, the history of accesses, and what was found."""
+"""What the cores of a run share: signals, the log of accesses, and what was found."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from operator import attrgetter
 
-from pypto_verified.layouts import Space
 from pypto_verified.simulator.errors import SimError
 from pypto_verified.simulator.memory import Access
-from pypto_verified.simulator.schedule.clocks import Clock, Timeline
+from pypto_verified.simulator.schedule.checks import Checks
 from pypto_verified.simulator.schedule.core import Core, Issuer
-from pypto_verified.simulator.schedule.history import Conflict, History, Region, Stamp, conflicts, record
-from pypto_verified.simulator.schedule.outcome import Outcome, Race, Ran, Unseen
+from pypto_verified.simulator.schedule.outcome import Outcome, Ran
 from pypto_verified.simulator.schedule.queue import Item
 from pypto_verified.targets import Target
-from pypto_verified.targets.pipes import Hazard, fences_between, ordered_on_pipe
-
-NOTIFY = "pto.comm.tnotify"
-"""The op that tells another device that data is there."""
-_WRITES = attrgetter("writes")
-Touched = tuple[object, Region, bool]
-"""(memory, region, whether it was written) of the step that ran last."""
 
 
 class World:
     """`log` receives the accesses of the op that runs; `budget` are the jumps left, `issued` counts steps. `ordering`
-    off: flags and barriers hold nothing back (CPU mode). `touched`: what the last step accessed."""
+    off: flags and barriers hold nothing back (CPU mode)."""
 
     def __init__(
         self, target: Target, cores: int, *, blocks: int, lanes: int, chip: int, strict: bool, ordering: bool,
@@ -47,14 +37,9 @@ class World:
         self.signals: dict[object, object] = {}
         self.log: list[Access] = []
         self.outcome = Outcome()
-        self.history = History()
         self.tracing = tracing
         self.issued = 0
-        self.touched: list[Touched] = []
-        self.waw_in_order = {p: ordered_on_pipe(target, p, Hazard.WAW, strict) for p in target.pipes}
-        self._places: dict[int, tuple[Access, object, Region | None]] = {}
-        self._pairs: set[tuple[int, int, str, str]] = set()
-        self._unseen: set[tuple[int, int]] = set()
+        self.checks = Checks(self)
 
     def in_order(self, pipe: str) -> bool:
         """Whether ops of the pipe need no barrier between them."""
@@ -68,7 +53,7 @@ class World:
     def perform(self, item: Item) -> None:
         """Run a step that is ready and first of its pipe. SimError for a fault that stops the run."""
         lane = item.core.lanes[item.pipe]
-        self.touched.clear()
+        self.checks.touched.clear()
         lane.now = self.outcome.steps
         lane.heard.clear()
         if item.learned is not None and lane.learned is not item.learned:
@@ -83,108 +68,3 @@ class World:
             error.at(item.op)
             raise
         lane.settle()
-
-    def accessed(
-        self, item: Item, lane: Timeline, count: int, atomic: bool, owners: Mapping[str, object],
-        known: Clock | None = None,
-    ) -> None:
-        """Check and remember what the log holds. `owners`: memories of tiles of other cores, by name; `known`: what was
-        known when the access began, if that is not now."""
-        if not self.ordering:
-            self.log.clear()
-            return
-        core = item.core
-        waw = self.waw_in_order[item.pipe]
-        stamp = Stamp(lane.index, count, item, atomic)
-        recorded: list[tuple[Region, bool]] = []
-        for access in sorted(self.log, key=_WRITES):
-            memory, region = self._place(core, access, owners)
-            if region is None:
-                continue
-            self.touched.append((memory, region, access.writes))
-            for found in conflicts(region, stamp, access.writes, known or lane.known, waw):
-                self._race(found, item, memory)
-            if access.space is Space.GM and not access.writes:
-                self._check_seen(region, item, lane, self._name(memory))
-            if access.space is Space.GM and access.writes and item.op.name != NOTIFY:
-                core.stored[lane.index] = (stamp, region, self._name(memory))
-                if core.notified is not None and item.seq < core.notified.seq:
-                    self.notified(core.notified, core.lanes["S"])
-            recorded.append((region, access.writes))
-        # Only now: what an op reads must not hide an earlier reader from what it writes.
-        for region, writes in recorded:
-            record(region, stamp, writes)
-        self.log.clear()
-
-    def _place(
-        self, core: Core, access: Access, owners: Mapping[str, object]
-    ) -> tuple[object, Region | None]:
-        """The memory and the region of an access. A window of a tile gives the same accesses again and again."""
-        known = self._places.get(id(access))
-        if known is not None and known[0] is access:
-            return known[1], known[2]
-        local = access.space is not Space.GM
-        memory: object = access.owner
-        if local:
-            memory = owners.get(access.owner) or (core.index, access.space)
-        region = self.history.region(memory, access)
-        if local:
-            self._places[id(access)] = (access, memory, region)
-        return memory, region
-
-    def notified(self, item: Item, lane: Timeline) -> None:
-        """Another device is told to read: what this core has stored must be published before, and what stands before
-        in the program must have been stored."""
-        item.core.notified = item
-        for stamp, region, memory in item.core.stored.values():
-            writer = "scalar" if stamp.item.pipe == "S" else "bulk"
-            fences = fences_between(writer, "core", self.strict)
-            if stamp.count > lane.seen[stamp.thread] and fences and stamp.item.seq < item.seq:
-                self._missing(stamp, item, memory, (region.start, region.start + region.pattern.high), fences)
-
-    def _missing(
-        self, write: Stamp, item: Item, memory: str, shared: tuple[int, int], fences: tuple[str, ...]
-    ) -> None:
-        """Note a write that is not visible to `item`, once a pair of ops."""
-        pair = (id(write.item.op), id(item.op))
-        if pair not in self._unseen:
-            self._unseen.add(pair)
-            self.outcome.unseen.append(
-                Unseen(write.item.core.at(write.item), item.core.at(item), memory, *shared, fences))
-
-    def _race(self, found: Conflict, item: Item, memory: object) -> None:
-        first, second = found.earlier.item, item
-        writes = (found.earlier_writes, found.writes)
-        if first.core is second.core and first.seq > second.seq:
-            first, second, writes = second, first, writes[::-1]
-        key = (id(first.op), id(second.op), first.core.kind, second.core.kind)
-        if key in self._pairs:
-            return
-        self._pairs.add(key)
-        hazard = Hazard.WAR if not writes[0] else Hazard.WAW if writes[1] else Hazard.RAW
-        self.outcome.races.append(Race(
-            hazard, first.core.at(first), second.core.at(second), self._name(memory), found.low, found.high))
-
-    def _name(self, memory: object) -> str:
-        if not isinstance(memory, tuple):
-            return f"tensor {memory}"
-        index, space = memory
-        core = self.cores[index]
-        return f"{space.value} of {core.name}"
-
-    def _check_seen(self, region: Region, item: Item, lane: Timeline, memory: str) -> None:
-        """Whether each write that is ordered before this read has been made visible."""
-        for near in region.near:
-            last = near.writer
-            if last is None or last.thread == lane.index or last.count > lane.known[last.thread]:
-                continue
-            if last.count <= lane.seen[last.thread]:
-                continue
-            writer, reader = last.item.core, item.core
-            kind = "scalar" if last.item.pipe == "S" else "bulk"
-            other = "core" if writer is not reader else "scalar" if item.pipe == "S" else "bulk"
-            fences = fences_between(kind, other, self.strict)
-            shared = region.shared(near)
-            if fences and shared is not None:
-                self._missing(last, item, memory, shared, fences)
-
