@@ -127,3 +127,9 @@ def test_dtypes_of_pto_texts_are_read_as_what_they_are() -> None:
         tile = parse_type(f"!pto.tile_buf<vec, 8x16x{text}>")
         assert isinstance(tile, TileBufType) and tile.dtype == dtype
     assert parse_type("!pto.pipe") == OpaqueType("pipe")
+
+
+@pytest.mark.parametrize("name", ["declare_local_array", "local_array_get", "local_array_set", "declare_struct",
+                                  "struct_get", "struct_set"])
+def test_private_arrays_and_structs_are_read_and_judged_by_no_rule(name: str) -> None:
+    assert not TABLE[f"pto.{name}"].modelled

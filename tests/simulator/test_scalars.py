@@ -62,6 +62,15 @@ def test_comparisons() -> None:
     assert compute("cmpf", "f32", "i1", math.nan, 1.0, predicate="uno")
 
 
+@pytest.mark.parametrize(("predicate", "less", "equal", "greater"), [
+    ("eq", False, True, False), ("ne", True, False, True), ("slt", True, False, False), ("sle", True, True, False),
+    ("sgt", False, False, True), ("sge", False, True, True),
+])
+def test_each_predicate_below_at_and_above(predicate: str, less: bool, equal: bool, greater: bool) -> None:
+    found = [compute("cmpi", "i32", "i1", a, 5, predicate=predicate) for a in (4, 5, 6)]
+    assert [bool(f) for f in found] == [less, equal, greater]
+
+
 def test_conversions() -> None:
     assert compute("trunci", "i32", "i8", 300) == 44
     assert compute("extsi", "i1", "i32", 1) == -1

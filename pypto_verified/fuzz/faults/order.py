@@ -19,8 +19,6 @@ FAULTS = (
           Edit("if not self.holds():", "if not self.holds() and isinstance(sync, Flag):"), "PTOAS@f18a5d25"),
     Fault("sync-shared-id", f"{_SYNC}.ids", "_apart", "flags share an id while both may be set",
           Edit("if latest.sets or unknown:", "if False:"), "PTOAS#112, PTOAS#823"),
-    Fault("sync-ids-not-turned", f"{_SYNC}.emit", "_Writer.flag", "a flag of several ids always takes the first",
-          Edit("if flag.ids > 1 and flag.loop is not None else None", "if False else None"), "PTOAS#176"),
     Fault("sync-not-primed", f"{_SYNC}.emit", "_Writer.flag", "flags of the turn before are not set before the loop",
           Edit('self.put(around, position, BEFORE_LOOP, _flag(flag, "set", id, None))', "pass"), "PTOAS#514"),
     Fault("sync-not-drained", f"{_SYNC}.emit", "_Writer.flag", "flags of the last turn stay set after the loop",

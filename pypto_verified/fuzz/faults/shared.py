@@ -65,8 +65,6 @@ _ROWS = (
           Edit("if clamp or equal(valid, size) is not True:", "if clamp:")),
     Fault("accumulator-boxes", f"{_OPS}.layout", "implicit_view", "accumulators lie in boxes of 512 bytes",
           Edit("blayout, slayout, fractal)", "blayout, slayout, 512)"), "pypto-lib#858"),
-    Fault("extract-order", f"{_OPS}.views", "_extract_layout", "an extracted left operand has the order of a moved one",
-          Edit("if space is Space.LEFT", "if space is Space.ACC")),
     Fault("pitch-of-half-a-box", f"{_TARGETS}.pitch", "read_pitch", "a narrowed accumulator is read at its valid rows",
           Edit("whole_fractals(acc.valid_rows)", "acc.valid_rows"), "PTOAS#903, PTOAS#924"),
     Fault("compact-unheeded", f"{_TARGETS}.pitch", "dense", "a store takes a compact accumulator for a plain one",
