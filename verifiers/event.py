@@ -1,5 +1,9 @@
 """EVENT: each flag is free when it is set, set when it is waited for, and free in the end, on every path and for every
-trip count. Flags are 0/1 in program order, which no schedule of the pipes may rely on to be otherwise."""
+trip count. Flags are 0/1 in program order.
+
+That is enough for no wait to hang: each wait has a set before it in program order, pipes are in order, so of all waits
+that are stuck the first in program order would have its set behind no other stuck one. It says nothing of waits for
+another core, and nothing of a set that runs ahead of the wait before it (EVENT-AGAIN, under the stricter reading)."""
 
 from __future__ import annotations
 
@@ -138,7 +142,7 @@ def _set_before(s: FlagSite) -> str:
 EVENT_SET: Rule[FlagSite] = Rule(
     id="EVENT-SET", kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="a flag that is set is free: what it told before has been waited for",
-    sites=lambda c: _uses(True, c), applies=always, assumptions=("EVENT-KEY",),
+    sites=lambda c: _uses(True, c), applies=always, assumptions=("EVENT-KEY", "FLAG-WAITS"),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
     goal=lambda s: s.fine,
     explain=lambda s, w: (

@@ -65,6 +65,11 @@ _ROWS = (
         ("EVENT", "RACE"), "PTO-ISA event.hpp EVENT_ID_MAX; its machine model speaks of 16",
     ),
     Assumption(
+        "FLAG-WAITS", "a flag that is set again before the wait for its last set has run keeps both",
+        "an order has to keep the set behind that wait",
+        ("EVENT",), "PTO-ISA event.hpp: FREE -record-> SET -wait-> FREE; kernels that set and wait in a loop",
+    ),
+    Assumption(
         "RESERVED-IDS", "library ops that set and wait EVENT_ID0 inside need that id free while they run",
         "EVENT_ID0 of those pipe pairs may not be used at all by a kernel that contains such an op",
         ("EVENT",), "PTO-ISA npu/*/T*.hpp",

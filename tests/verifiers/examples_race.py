@@ -102,6 +102,9 @@ PAIRS: dict[str, Pair] = {
     "RACE-VISIBLE": Pair(
         scalar_store("pto.cmo.cacheinvalid all #pto.address_space<gm>"),
         scalar_store(barrier("ALL"))),
+    "EVENT-AGAIN": Pair(
+        pipes(loop("M", both("MTE2 V"), both("V MTE2")), args="%M: index"),
+        pipes(loop("M", both("MTE2 V"), both("V MTE3")), args="%M: index"), strict=True),
     "RACE-CORE": Pair(cores(3), cores(4)),
     "RACE-NOTIFY": Pair(notified("gm"), notified("local_memory")),
 }

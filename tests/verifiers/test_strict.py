@@ -10,7 +10,7 @@ import pytest
 from pypto_verified.check import CheckOptions, check_paths
 from pypto_verified.report.model import Verdict
 from pypto_verified.targets import ASSUMPTIONS
-from tests.verifiers.examples_event import flag, flags
+from tests.verifiers.examples_event import flag, flags, loop
 from tests.verifiers.examples_fifo import PAIRS as PIPES
 from tests.verifiers.examples_ops import PAIRS as OPS
 from tests.verifiers.examples_race import VEC, both, exp, pipes, read, write
@@ -61,6 +61,7 @@ STRICT: dict[str, Reading] = {
     "LEFT-LAYOUT": Reading("LAYOUT-CUBE", _left("col_major")),
     "EVENT-KEY": Reading("EVENT-SET", flags(
         *(flag(what, 0, pair) for what in ("set", "wait") for pair in ("MTE2 V", "MTE2 MTE3")))),
+    "FLAG-WAITS": Reading("EVENT-AGAIN", pipes(loop("M", both("MTE2 V")), args="%M: index")),
     "RESERVED-IDS": Reading("EVENT-LIBRARY", _row_sum()),
     "SAME-PIPE": Reading("RACE-RAW", _products()),
     "LOAD-AFTER-LOAD": Reading("RACE-WAW", pipes(read("a"), read("a"), both("MTE2 V"), exp("a", "b"))),

@@ -45,6 +45,7 @@ class Found:
         pairs = self.flow.pairs.items()
         wanted: list[Want] = [("order", key) for key, pair in pairs if pair.fails]
         wanted += [("seen", key) for key, pair in pairs if pair.unseen]
+        wanted += [("again", key) for key, again in self.flow.again.items() if again.open]
         return search(self.flow.core, wanted, self._background) if wanted else {}
 
 

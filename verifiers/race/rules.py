@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pypto_verified.index.cond import FALSE
 from pypto_verified.targets.pipes import Hazard, barrier_holds
 from verifiers.race.accesses import is_global
+from verifiers.race.again import EVENT_AGAIN
 from verifiers.race.found import PairSite, found_on_cores, other_pipes, pair_site, when, why_open
 from verifiers.race.handover import HANDOVER
 from verifiers.race.sync import is_manual
@@ -78,5 +79,5 @@ RULES = (
     _rule("RAW", Hazard.RAW, "what an op reads has been written before it starts"),
     _rule("WAR", Hazard.WAR, "what an op overwrites has been read before it starts"),
     _rule("WAW", Hazard.WAW, "writes to the same bytes land in program order"),
-    VISIBLE, NOTIFY, HANDOVER,
+    VISIBLE, NOTIFY, HANDOVER, EVENT_AGAIN,
 )

@@ -17,7 +17,7 @@ from verifiers.race.order import Order
 from verifiers.race.places import Box, OnChip, Place, apart
 from verifiers.race.rings import ring_slot
 from verifiers.race.values import Values, choices, deciding
-from verifiers.race.walker import Core, Pair, PairKey, Walker
+from verifiers.race.walker import Again, Core, Pair, PairKey, Walker
 from verifiers.recurrence import counted
 from verifiers.solver.cone import names_of
 
@@ -38,8 +38,8 @@ class Witness:
     asked: frozenset[str]
 
 
-Want: TypeAlias = tuple[str, PairKey]
-"""'order' or 'seen', and a pair."""
+Want: TypeAlias = tuple[str, PairKey | tuple[int, int]]
+"""'order' or 'seen' and a pair of accesses; 'again' and a wait and a set of one flag."""
 
 
 class _Enough(Exception):
@@ -176,12 +176,22 @@ class Run(Walker):
     def found_unseen(self, pair: Pair, earlier: Item, later: Item) -> None:
         self._note(("seen", pair.key), pair, earlier, later)
 
+    def found_again(self, again: Again) -> None:
+        want: Want = ("again", again.key)
+        if want in self.wanted:
+            shown = {n: v for n, v in self.given.items() if n in self.moving}
+            self._found(want, Witness(
+                shown, {}, self._counters(again.set.step), "", frozenset(self.values.asked)))
+
     def _note(self, want: Want, pair: Pair, earlier: Item, later: Item) -> None:
         if want in self.wanted:
-            self.found[want] = self._witness(pair, earlier, later)
-            self.wanted.discard(want)
-            if not self.wanted:
-                raise _Enough
+            self._found(want, self._witness(pair, earlier, later))
+
+    def _found(self, want: Want, witness: Witness) -> None:
+        self.found[want] = witness
+        self.wanted.discard(want)
+        if not self.wanted:
+            raise _Enough
 
     def _witness(self, pair: Pair, earlier: Item, later: Item) -> Witness:
         place = earlier.place if isinstance(earlier.place, Box) else later.place

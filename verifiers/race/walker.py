@@ -7,13 +7,14 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from pypto_verified.index import const
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import CACHE, SCALAR, Hazard, fences_between, ordered_on_pipe
-from verifiers.access import AccessProgram, Step
+from verifiers.access import AccessProgram, Rect, Step
 from verifiers.race.accesses import Access, accesses_of, is_global
 from verifiers.race.items import Item, Items
 from verifiers.race.order import Order
-from verifiers.race.places import Place
+from verifiers.race.places import OnChip, Place
 from verifiers.race.sync import Kind, Sync, sync_of
 
 PairKey: TypeAlias = tuple[int, int, Hazard]
@@ -64,6 +65,19 @@ class Notice:
     early: bool = False
 
 
+@dataclass(slots=True, eq=False)
+class Again:
+    """A set of a flag and the wait for its last set. `open`: nothing keeps the set behind the wait on some path."""
+
+    wait: Step
+    set: Sync
+    open: bool = False
+
+    @property
+    def key(self) -> tuple[int, int]:
+        return (self.wait.index, self.set.step.index)
+
+
 class Walker:
     """Pairs of conflicting accesses, and the state before and after each step."""
 
@@ -72,6 +86,9 @@ class Walker:
         self.program = core.program
         self.pairs: dict[PairKey, Pair] = {}
         self.notices: dict[tuple[int, int], Notice] = {}
+        self.again: dict[tuple[int, int], Again] = {}
+        self._waits: dict[int, Access] = {}
+        self._waits_of: dict[tuple[tuple[str, str], int], int] = {}
         self.blind = ""
         steps = [s for s in core.program.steps if s.op not in core.foreign]
         accesses = accesses_of(core.program, core.target)
@@ -105,13 +122,41 @@ class Walker:
         elif id is None:
             self.blind = self.blind or f"the id at line {sync.step.op.line} is not expressed"
         elif kind is Kind.SET:
+            if self.core.strict:
+                self._set_again(sync, id, order)
             order.set((sync.pair, id), sync.pipe, on_pipe[sync.pipe])
         elif kind is Kind.WAIT:
             order.wait((sync.pair, id), sync.pipe, self.scalar_issues)
+            if self.core.strict:
+                self._waited(sync, id, order)
         elif kind is Kind.RELEASE:
             order.set(id, sync.pipe, on_pipe[sync.pipe])
         else:
             order.wait(id, sync.pipe, self.scalar_issues, keep=True)
+
+    def _waited(self, sync: Sync, id: int, order: Order) -> None:
+        """A wait is remembered as an access to its flag, which ends when the wait has run."""
+        key = (sync.pair, id)
+        access = self._waits.get(sync.step.index)
+        if access is None:
+            access = self._waits[sync.step.index] = Access(
+                -1 - sync.step.index, sync.step, 0, False, sync.pipe, (sync.pipe,), "", _flag(sync, 0), "", frozenset())
+        bit = 1 << self.items.item(access, sync.pipe, _flag(sync, id), ()).bit
+        known = self._waits_of.get(key, 0)
+        order.overwrite(known & order.live)
+        self._waits_of[key] = known | bit
+        order.issue(bit, 0)
+
+    def _set_again(self, sync: Sync, id: int, order: Order) -> None:
+        for item in self.items.of(self._waits_of.get((sync.pair, id), 0) & order.live):
+            key = (item.access.step.index, sync.step.index)
+            again = self.again.setdefault(key, Again(item.access.step, sync))
+            if order.waits_for(sync.pipe) >> item.bit & 1:
+                again.open = True
+                self.found_again(again)
+
+    def found_again(self, again: Again) -> None:
+        """Called where nothing keeps a set behind the wait before it."""
 
     def touch(self, phases: list[tuple[Item, ...]], order: Order) -> None:
         """The accesses of a step, phase by phase; each phase of an op waits for the one before."""
@@ -178,6 +223,11 @@ class Walker:
 
     def found_open(self, pair: Pair, earlier: Item, later: Item) -> None:
         """Called where nothing orders a pair."""
+
+
+def _flag(sync: Sync, id: int) -> OnChip:
+    """A flag as a place."""
+    return OnChip(("flag", sync.pair), const(id), Rect(const(0), 1, 1, 1))
 
 
 def _hazard(first: Access, second: Access) -> Hazard:

@@ -15,7 +15,7 @@ from pypto_verified.targets.pipes import Hazard
 _NO_ZERO = (1, 8)
 """What integer tensors hold where a zero would end the run."""
 _HAZARDS = {"RACE-RAW": Hazard.RAW, "RACE-WAR": Hazard.WAR, "RACE-WAW": Hazard.WAW, "RACE-CORE": Hazard.RAW}
-_FLAGS = ("EVENT-SET", "EVENT-WAIT", "EVENT-EXIT")
+_FLAGS = ("EVENT-SET", "EVENT-WAIT", "EVENT-EXIT", "EVENT-AGAIN")
 _VISIBLE = "RACE-VISIBLE"
 ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE)
 """Rules whose failure shows in the order of a run."""
