@@ -122,6 +122,14 @@ def test_a_flag_for_cores_that_are_not_there_reaches_nobody(mode: int) -> None:
     assert run(cube(f"pto.sync.set <PIPE_FIX>, 1 {{ffts_mode = {mode} : i32}}", load("a", "c"))).errors == []
 
 
+@pytest.mark.parametrize("lanes", [1, 2])
+def test_what_a_missing_core_would_signal_is_taken_as_given(lanes: int) -> None:
+    alone = "pto.sync.wait <PIPE_MTE2>, 1\npto.barrier <PIPE_V>"
+    assert run(alone, lanes=lanes).clean
+    assert run(f"{alone}\npto.sync.set <PIPE_V>, 2", lanes=lanes).clean
+    assert run(f"{alone}\npto.sync.set <PIPE_V>, 1", lanes=lanes).deadlock is not None
+
+
 def lanes_meet(both: bool) -> str:
     """Mode 1: the vector cores of a cluster wait for each other."""
     flags = ["pto.sync.set <PIPE_MTE3>, 4 {ffts_mode = 1 : i32}"]

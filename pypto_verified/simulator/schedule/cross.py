@@ -106,7 +106,7 @@ class Wait(Item):
         super().__init__(core, op, SCALAR if stalls else pipe)
         self.id = id
         self.stalls = stalls
-        self.open = not core.world.ordering or absent(core)
+        self.open = not core.world.ordering or absent(core, id)
 
     def ready(self) -> bool:
         return self.open or bool(counter(self.core.world, self.core.index, self.id).tokens)
@@ -125,9 +125,11 @@ class Wait(Item):
         return Want(f"cross-core flag {self.id}", ("counter", self.id))
 
 
-def absent(core: Core) -> bool:
-    """Whether the core runs without a partner: what the other core would signal is taken as given."""
-    return len({c.kind for c in core.world.cores}) < 2 and len(core.world.cores) == 1
+def absent(core: Core, id: int) -> bool:
+    """Whether nobody in the launch sets the flag, and a kind of core is missing: what it signals is taken as given."""
+    cores = core.world.cores
+    return len({c.kind for c in cores}) < 2 and not any(
+        op.name in SETS and op.attrs.get("event_id", id) == id for c in cores for op in c.code.issued)
 
 
 def _ids(core: Core, issue: Issue) -> int:
