@@ -38,6 +38,18 @@ def test_a_wait_for_another_id_is_told_with_its_pipe_and_line(order: str) -> Non
     assert str(block).startswith("pto.wait_flag (.pto line ")
 
 
+@pytest.mark.parametrize(("id", "hangs"), [(1, False), (2, True)])
+def test_a_set_by_a_computed_id_is_told_as_such(id: int, hangs: bool) -> None:
+    k = Timed({"n": "index"})
+    k.line("pto.set_flag_dyn[<PIPE_MTE2>, <PIPE_V>, %n]")
+    k.wait("MTE2>V", 1)
+    outcome = k.under("program", "a2a3", {"n": id})
+    assert (outcome.deadlock is not None) is hangs
+    if hangs:
+        assert blocked(outcome)[0].because == (
+            "line 3 gives flags of these pipes by a computed id, but not this one as often as it is waited for")
+
+
 def crossed() -> Timed:
     """Two pipes wait for each other."""
     k = Timed()

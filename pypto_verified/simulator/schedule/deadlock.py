@@ -56,7 +56,9 @@ def _because(world: World, core: Core, item: Item, want: Want) -> str:
         return f"{op.name} at {other.source(op)} would give it, and {other.name} has not come there{held}"
     if givers:
         places = ", ".join(dict.fromkeys(f"{o.source(op)}" for o, op in givers))
-        return f"{places} gives it, but not as often as it is waited for"
+        computed = all("event_id" in op.args or "event_id_dyn" in op.args for _, op in givers)
+        what = "gives flags of these pipes by a computed id, but not this one" if computed else "gives it, but not"
+        return f"{places} {what} as often as it is waited for"
     return "nobody gives it"
 
 
