@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -58,3 +59,10 @@ def test_every_fault_is_caught_by_a_layer_and_shrinks(capsys: pytest.CaptureFixt
         assert row["killed_by"] not in ("", "crash")
         assert 0 < row["after"] <= audit.EXAMPLES
         assert row["shrunk_statements"] <= (audit.SMALL if row["id"] not in OF_THE_CUBE else audit.SMALL + 2)
+
+
+def test_the_readme_counts_the_faults_that_are_planted() -> None:
+    text = " ".join((Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8").split())
+    shared, known = sum(f.shared for f in FAULTS.values()), sum(bool(f.recreates) for f in FAULTS.values())
+    assert f"switches {len(FAULTS)} planted faults on" in text
+    assert f"{shared} of them in code that both meanings stand on and {known} with the root cause" in text
