@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import lcm
 
-from pypto_verified.index import Expr, IntLike, const, symbol, symbols_of
+from pypto_verified.index import IntLike, symbol, symbols_of
 from pypto_verified.index.expr import Atom
-from pypto_verified.sync.places import Local, Place, may_overlap, moved
+from pypto_verified.sync.places import Local, Place, exprs, may_overlap, moved
 from pypto_verified.sync.program import Access, Loop, Program, parting
 from pypto_verified.targets import Target
 from pypto_verified.targets.model import Pair
@@ -80,11 +80,12 @@ class _Search:
             old = best.get(a.pipes)
             if loop not in a.chain[-1][0].loops or (old is not None and old.distance == 1):
                 continue
-            if not self.hazards(a, b, self.renamed(a, loop)):
+            if not self.hazards_between_turns(a, b, loop, symbol("gap", 1)):
                 continue
             most = FARTHEST + 1 if loop.turns is None else min(FARTHEST + 1, loop.turns - 1)
             for distance in range(1, min(most, old.distance - 1 if old is not None else most) + 1):
-                pipes = self.needed(a, b, self.hazards_between_turns(a, b, loop, distance))
+                gap: IntLike = distance if distance <= FARTHEST else symbol("gap", distance)
+                pipes = self.needed(a, b, self.hazards_between_turns(a, b, loop, gap))
                 if pipes:
                     best[a.pipes] = Dependence(a, b, pipes, loop, distance)
                     break
@@ -107,12 +108,11 @@ class _Search:
     def overlap(self, x: Place, y: Place, env: dict[str, IntLike]) -> bool:
         return may_overlap(moved(x, env), y, pointers_may_alias=self.strict)
 
-    def hazards_between_turns(self, a: Access, b: Access, loop: Loop, distance: int) -> set[Hazard]:
-        """How `a` in a turn conflicts with `b` `distance` turns later; beyond FARTHEST, that many or more."""
+    def hazards_between_turns(self, a: Access, b: Access, loop: Loop, gap: IntLike) -> set[Hazard]:
+        """How `a` in a turn conflicts with `b` `gap` turns later."""
         env = self.renamed(a, loop)
         if loop.counter is None or not env:
             return self.hazards(a, b, env)
-        gap: Expr = const(distance) if distance <= FARTHEST else symbol("gap", distance)
         (turn,) = symbols_of(loop.counter)
         every = _period(a, b, turn)
         found: set[Hazard] = set()
@@ -123,12 +123,14 @@ class _Search:
 
     def renamed(self, a: Access, loop: Loop) -> dict[str, IntLike]:
         """Other unknowns for those of `a` that have other values in another turn."""
-        names = symbols_of(*(e for place in (*a.reads, *a.writes) for e in _exprs(place)))
+        names = symbols_of(*(e for place in (*a.reads, *a.writes) for e in exprs(place)))
         return {n: symbol(f"{n}'", s.lo, s.hi) for n, s in names.items()
                 if self.program.owner.get(n, 0) in loop.inner}
 
 
 def _rewritten(b: Access, env: dict[str, IntLike]) -> Access:
+    if all(moved(p, env) is p for p in (*b.reads, *b.writes)):
+        return b
     return Access(
         b.index, b.op, b.pipes, tuple(moved(p, env) for p in b.reads), tuple(moved(p, env) for p in b.writes), b.chain)
 
@@ -141,17 +143,12 @@ def _keys(a: Access, strict: bool) -> set[object]:
     return keys
 
 
-def _exprs(place: Place) -> tuple[Expr, ...]:
-    return (place.base,) if isinstance(place, Local) else (
-        place.start, *place.strides, *place.offsets, *place.sizes)
-
-
 def _period(a: Access, b: Access, turn: str) -> int:
     """Turns after which the addresses of two accesses repeat their pattern: the common multiple of what they are taken
     modulo of, as far as that is small."""
     found = 1
     for place in (*a.reads, *a.writes, *b.reads, *b.writes):
-        for e in _exprs(place):
+        for e in exprs(place):
             for mono, _ in e.terms:
                 for atom in mono:
                     found = lcm(found, _modulus(atom, turn))

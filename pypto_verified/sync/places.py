@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TypeAlias, Union
 
-from pypto_verified.index import Expr, IntLike, substitute
+from pypto_verified.index import Expr, IntLike, substitute, symbols_of
 from pypto_verified.layouts import Space
 
 
@@ -42,9 +43,20 @@ class Window:
 Place: TypeAlias = Union[Local, Window]
 
 
+def exprs(place: Place) -> tuple[Expr, ...]:
+    """The expressions that say where a place is."""
+    return (place.base,) if isinstance(place, Local) else (place.start, *place.strides, *place.offsets, *place.sizes)
+
+
+@lru_cache(maxsize=4096)
+def unknowns(place: Place) -> frozenset[str]:
+    """The names that a place depends on."""
+    return frozenset(symbols_of(*exprs(place)))
+
+
 def moved(place: Place, env: Mapping[str, IntLike]) -> Place:
     """The place with unknowns replaced."""
-    if not env:
+    if unknowns(place).isdisjoint(env):
         return place
     if isinstance(place, Local):
         return replace(place, base=substitute(place.base, env))
