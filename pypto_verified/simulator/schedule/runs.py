@@ -101,6 +101,8 @@ def contrast(
         launch = _at(witness, Launch(schedule, own, strict=strict, max_steps=max_steps, trace=True))
         outcome = launched(group, functions, target, inputs, scalars, launch)
         if outcome.stopped or outcome.deadlock is not None:
+            if first is None:
+                return None
             continue
         first = first or outcome
         for name, left in first.outputs.items():
@@ -116,7 +118,8 @@ def contrast(
 
 def _group(kernel: Module | Func, function: str) -> tuple[Group, dict[str, Func]]:
     if isinstance(kernel, Func):
-        kernel = Module([kernel])
+        callees = kernel.unit.funcs if kernel.unit is not None else [kernel]
+        return chosen(Module([kernel]), kernel.name), {f.name: f for f in callees}
     units = [u for u in kernel.units() if any(f.body is not None for f in u.funcs)]
     for unit in units:
         if len(units) == 1 or function in (f.name for f in unit.funcs):
