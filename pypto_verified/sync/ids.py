@@ -29,17 +29,21 @@ def assign(plan: Plan, trace: list[Event], func: Func, target: Target, strict: b
     """Choose the ids of all flags; those that get none are returned. `trace`: the flag events of a complete run.
     `strict`: flags of one source pipe and id are one, whatever their destination (assumption EVENT-KEY)."""
     left: list[Flag] = []
-    placed: list[Flag] = []
+    users: dict[tuple[str, ...], dict[int, list[Flag]]] = {}
+    usable: dict[Pair, list[int]] = {}
     events = _by_flag(trace)
     for flag in plan.flags():
+        if flag.pair not in usable:
+            usable[flag.pair] = usable_ids(func, target, flag.pair)
         count = _count(flag, [e for _, e in events.get(flag, ())])
-        others = [o for o in placed if o.pair == flag.pair or (strict and o.src == flag.src)]
-        first = _first_free(flag, count, others, events, usable_ids(func, target, flag.pair))
+        taken = users.setdefault((flag.src,) if strict else flag.pair, {})
+        first = _first_free(flag, count, taken, events, usable[flag.pair])
         if first is None:
             left.append(flag)
         else:
             flag.first, flag.ids = first, count
-            placed.append(flag)
+            for id in range(first, first + count):
+                taken.setdefault(id, []).append(flag)
     return left
 
 
@@ -86,12 +90,12 @@ def _safe(own: list[Event], ids: int) -> bool:
 
 
 def _first_free(
-    flag: Flag, count: int, others: list[Flag], events: _Events, usable: list[int]
+    flag: Flag, count: int, taken: dict[int, list[Flag]], events: _Events, usable: list[int]
 ) -> int | None:
     """The lowest run of `count` ids whose other users are done whenever one of them is set."""
     for first in usable if count else ():
         wanted = range(first, first + count)
-        rivals = [o for o in others if o.first < wanted.stop and wanted.start < o.first + o.ids]
+        rivals = (o for id in wanted for o in reversed(taken.get(id, ())))
         if set(wanted) <= set(usable) and all(_apart(flag, o, events) for o in rivals):
             return first
     return None
