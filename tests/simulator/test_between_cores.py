@@ -298,6 +298,30 @@ def test_blocks_of_a_launch_write_their_own_windows() -> None:
     np.testing.assert_array_equal(added.outputs["out"][8:16], ramp(32, 8)[8:16] + ramp(32, 8)[:8])
 
 
+def swapped(met_before: bool) -> str:
+    """Each block stores into its half of s, and copies the other half to its half of out."""
+    call = ["pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>"]
+    theirs = (f"%theirs = pto.partition_view %s_v, offsets = [%other, %c0], sizes = [%c16, %c8] : "
+              f"!pto.tensor_view<?x?xf32> -> {PART}")
+    return vector(
+        load("a", "v"), ALL, "%b = pto.get_block_idx", "%bi = arith.index_cast %b : i64 to index",
+        "%row = arith.muli %bi, %c16 : index", "%other = arith.subi %c16, %row : index",
+        window("s"), f"pto.tstore ins(%v : {VEC}) outs(%mine : {PART})", "pto.fence.barrier_all #pto.fence_scope<gm>",
+        *(call if met_before else []), theirs, f"pto.tload ins(%theirs : {PART}) outs(%v : {VEC})", ALL,
+        window("out").replace("%mine", "%own"), f"pto.tstore ins(%v : {VEC}) outs(%own : {PART})")
+
+
+@pytest.mark.requirement("EV-09")
+@pytest.mark.parametrize("order", [*ORDERS, "cpu"])
+def test_a_barrier_orders_workers_in_cpu_mode_too(order: str) -> None:
+    outcome = run(swapped(met_before=True), order, blocks=2, chip=1)
+    assert outcome.clean
+    half = ramp(32, 8)[:16]
+    np.testing.assert_array_equal(outcome.outputs["out"], np.concatenate([half, half]))
+    alone = run(swapped(met_before=False), "cpu", blocks=2, chip=1)
+    assert not alone.outputs["out"][:16].any()
+
+
 CALLING = """module {
   func.func @on_cube() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
     pto.sync.set <PIPE_FIX>, 1
