@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from pypto_verified.compiler import Artifact
 from pypto_verified.differential import Simulated, arguments, named
@@ -24,6 +25,8 @@ from verifiers import Options, verify
 
 MAX_STEPS = 2000
 _ORDERS = ("late", "random", "eager")
+_TRIED = 4
+"""Parts of a kernel's order that are taken out in turn."""
 _FAMILIES = frozenset({"RACE", "EVENT"})
 
 
@@ -44,14 +47,15 @@ def examine(
     if find is not None:
         yield find
         return
-    part = _without_a_part(made, random.Random(seed))
-    if not part or set(_verdicts(made, kernel, artifact, chip, assume)) != {"PROVED"}:
-        return
-    for order in _ORDERS:
-        shown = _run(made, kernel, artifact, chip, trial, expected, loose, order, seed)
-        if shown is not None:
-            yield Find("order: missing", f"PROVED without a {part}", shown.detail, trial)
-            return
+    for part in _some_parts(made, random.Random(seed)):
+        with _without(made, part):
+            if set(_verdicts(made, kernel, artifact, chip, assume)) != {"PROVED"}:
+                continue
+            for order in _ORDERS:
+                shown = _run(made, kernel, artifact, chip, trial, expected, loose, order, seed)
+                if shown is not None:
+                    yield Find("order: missing", f"PROVED without a {pattern(part)}", shown.detail, trial)
+                    return
 
 
 def _verdicts(
@@ -80,16 +84,26 @@ def _run(
         return None
 
 
-def _without_a_part(module: Module, draw: random.Random) -> str:
-    """Take a barrier, or a flag's sets and waits, out of the module; what it was, '' if there is none."""
-    blocks = list(_blocks(module.funcs[0].body)) if module.funcs[0].body is not None else []
-    parts = sorted({key for block in blocks for op in block.ops if (key := _part(op))})
-    if not parts:
-        return ""
-    chosen = draw.choice(parts)
-    for block in blocks:
-        block.ops = [op for op in block.ops if _part(op) != chosen]
-    return pattern(chosen)
+def _some_parts(module: Module, draw: random.Random) -> list[str]:
+    """A few of the barriers and flags of a module."""
+    body = module.funcs[0].body
+    ops = (op for block in _blocks(body) for op in block.ops) if body is not None else ()
+    parts = sorted({part for op in ops if (part := _part(op))})
+    return draw.sample(parts, min(len(parts), _TRIED))
+
+
+@contextmanager
+def _without(module: Module, part: str) -> Iterator[None]:
+    """The module without a barrier, or without the sets and waits of a flag."""
+    body = module.funcs[0].body
+    kept = [(block, block.ops) for block in _blocks(body)] if body is not None else []
+    for block, ops in kept:
+        block.ops = [op for op in ops if _part(op) != part]
+    try:
+        yield
+    finally:
+        for block, ops in kept:
+            block.ops = ops
 
 
 def _part(op: Op) -> str:
