@@ -110,7 +110,7 @@ _LATER = "not generated in this version"
 REFUSED: dict[str, str] = {
     **{f"tile.{op}": _LOWERED for op in (
         "batch_matmul", "batch_matmul_acc", "aiv_shard", "aic_gather", "scatter_update", "sin", "cos")},
-    "tile.expands": "the real compiler has no code for it either; use tile.full",
+    "tile.expands": "the real compiler has no code for it either; add the number to a tile of zeros",
     **{f"tile.{op}": _LATER for op in (
         "gather_compare", "mrgsort_format2")},
     **{f"system.{op}": _LATER for op in (

@@ -23,9 +23,9 @@ import pypto_verified.interpreter.views  # noqa: F401  # the families register t
 from pypto_verified.errors import Location, NotModelled
 from pypto_verified.interpreter.binding import Inputs, bind
 from pypto_verified.interpreter.meaning import MEANINGS, Fault, Scalar, Site, Value
-from pypto_verified.interpreter.numbers import from_carrier, wrap
+from pypto_verified.interpreter.numbers import from_carrier
 from pypto_verified.interpreter.pipes import Pipes
-from pypto_verified.interpreter.scalars import binary, unary
+from pypto_verified.interpreter.scalars import binary, convert, unary
 from pypto_verified.interpreter.undefined import Poisoned, Undefined
 from pypto_verified.interpreter.values import Tile
 from pypto_verified.ir.expr import Binary, Call, Cast, Const, Expr, MakeTuple, Span, TupleGet, Unary, Var
@@ -227,10 +227,15 @@ def _eval(frame: _Frame, expr: Expr, span: Span) -> Value:
                 return binary(expr.op, lhs, rhs, expr.dtype)
             except ZeroDivisionError:
                 raise Undefined("integer division by zero", _location(span)) from None
+            except Fault as fault:
+                raise Undefined(fault.message, _location(span)) from None
         case Unary():
             return unary(expr.op, _scalar(_eval(frame, expr.operand, span), span), expr.dtype)
         case Cast():
-            return _convert(_scalar(_eval(frame, expr.operand, span), span), expr)
+            try:
+                return convert(_scalar(_eval(frame, expr.operand, span), span), expr.dtype)
+            except Fault as fault:
+                raise Undefined(fault.message, _location(span)) from None
         case MakeTuple():
             return tuple(_eval(frame, e, span) for e in expr.items)
         case TupleGet():
@@ -240,14 +245,6 @@ def _eval(frame: _Frame, expr: Expr, span: Span) -> Value:
             return whole[expr.index]
         case Call():
             return _call(frame, expr, expr.span if expr.span.line else span)
-
-
-def _convert(value: Scalar, cast: Cast) -> Scalar:
-    if cast.dtype.is_float:
-        return float(from_carrier(np.array(float(value)), cast.dtype))
-    if cast.dtype.kind == "bool":
-        return bool(value)
-    return int(wrap(np.array(int(value), dtype=np.int64), cast.dtype))
 
 
 def _call(frame: _Frame, call: Call, span: Span) -> Value:

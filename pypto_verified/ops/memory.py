@@ -127,7 +127,7 @@ def _move(a: Args) -> Type:
 
 def _full(a: Args) -> Type:
     value = a.value("value")
-    a.require(isinstance(value, Const), "value must be a constant", "use pl.expands for a run-time value")
+    a.require(isinstance(value, Const), "value must be a constant", "add a run-time value to a tile of zeros")
     shape = a.shape("shape")
     layout = TileView((), BLayout.ROW, SLayout.NONE, 512)
     return make_tile(shape, a.dtype("dtype"), a.space(), layout=layout)
