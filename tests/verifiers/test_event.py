@@ -39,6 +39,7 @@ def _unprimed(second: str) -> FunctionResult:
         branch("sgt, %M, %c0", flag("wait", 0)), branch(second, flag("wait", 1)))
 
 
+@pytest.mark.requirement("EV-03")
 def test_two_sets_without_a_wait_between_are_refuted_at_the_second_and_name_the_first() -> None:
     result = _events(flag("set"), flag("set"), flag("wait"), flag("wait"))
     found = finding(result, "EVENT-SET")

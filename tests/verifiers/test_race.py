@@ -72,6 +72,16 @@ def test_dependent_vector_ops_need_a_barrier_of_v_on_a2a3_only(chip: str, betwee
     assert (REFUTED in _verdicts(_judge(text, chip))) is (expected is REFUTED)
 
 
+@pytest.mark.requirement("EV-05")
+@pytest.mark.parametrize("between", [
+    "pto.barrier_sync[#pto.pipe_event_type<TVEC>]",
+    "pto.wait_event[#pto.pipe_event_type<TVEC>, #pto.pipe_event_type<TVEC>, #pto.event<EVENT_ID0>]"])
+def test_a_single_op_sync_and_an_event_within_a_pipe_are_barriers_of_it(between: str) -> None:
+    text = pipes(both("MTE2 V"), exp("a", "b"), between, exp("b", "c"))
+    assert _verdicts(_judge(text)) == {PROVED}
+    assert REFUTED in _verdicts(_judge(text.replace("TVEC", "TLOAD")))
+
+
 def test_the_barrier_in_a_branch_is_missed_on_a2a3_alone() -> None:
     """tilelang-ascend#1824: the kernel of the corpus, on both targets."""
     text = (Path(__file__).parent.parent / "corpus" / "reject" / "race_branch_join.pto").read_text(encoding="utf-8")
