@@ -186,5 +186,5 @@ def _turns(program: Program, needs: dict[int, list[Dependence]]) -> dict[int, in
     found = {s.loop.number: 2 for s in program.sequences() if s.loop is not None}
     for d in (d for ds in needs.values() for d in ds):
         if d.loop is not None:
-            found[d.loop.number] = max(found[d.loop.number], min(d.distance, MOST_TURNS) + 2)
+            found[d.loop.number] = max(found[d.loop.number], min(d.distance, MOST_TURNS) + 1)
     return found

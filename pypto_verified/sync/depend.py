@@ -11,7 +11,7 @@ from math import lcm
 
 from pypto_verified.index import IntLike, symbol, symbols_of
 from pypto_verified.index.expr import Atom
-from pypto_verified.sync.places import Local, Place, exprs, may_overlap, moved
+from pypto_verified.sync.places import Local, Place, Window, exprs, may_overlap, moved, unknowns
 from pypto_verified.sync.program import Access, Loop, Program, parting
 from pypto_verified.targets import Target
 from pypto_verified.targets.model import Pair
@@ -44,11 +44,16 @@ class _Search:
         self.program = program
         self.target = target
         self.strict = strict
+        self.one_memory = strict or any(
+            isinstance(p, Window) and not p.pointer for a in program.accesses for p in (*a.reads, *a.writes))
         self.sharing: dict[object, list[Access]] = {}
+        self.known: dict[tuple[int, int], set[Hazard]] = {}
+        self.names = {
+            a.index: frozenset[str]().union(*map(unknowns, (*a.reads, *a.writes))) for a in program.accesses}
         for a in program.accesses:
             if any(loop.turns == 0 for loop in a.chain[-1][0].loops):
                 continue  # it never runs, and must not stand for an earlier one that does
-            for key in _keys(a, strict):
+            for key in _keys(a, self.one_memory):
                 self.sharing.setdefault(key, []).append(a)
 
     def of(self, b: Access) -> Iterator[Dependence]:
@@ -59,7 +64,7 @@ class _Search:
 
     def candidates(self, b: Access) -> list[Access]:
         """Accesses that may touch the same memory, the last one first."""
-        found = {a.index: a for key in _keys(b, self.strict) for a in self.sharing.get(key, ())}
+        found = {a.index: a for key in _keys(b, self.one_memory) for a in self.sharing.get(key, ())}
         return [found[i] for i in sorted(found, reverse=True)]
 
     def forward(self, b: Access, near: list[Access]) -> Iterator[Dependence]:
@@ -68,7 +73,7 @@ class _Search:
         for a in near:
             if a.index >= b.index or a.op is b.op or a.pipes in told or parting(a, b) is None:
                 continue
-            pipes = self.needed(a, b, self.hazards(a, b, {}))
+            pipes = self.needed(a, b, self.at_once(a, b))
             if pipes:
                 told.add(a.pipes)
                 yield Dependence(a, b, pipes)
@@ -110,6 +115,8 @@ class _Search:
 
     def hazards_between_turns(self, a: Access, b: Access, loop: Loop, gap: IntLike) -> set[Hazard]:
         """How `a` in a turn conflicts with `b` `gap` turns later."""
+        if not self.varies(a, loop) and not self.varies(b, loop):
+            return self.at_once(a, b)
         env = self.renamed(a, loop)
         if loop.counter is None or not env:
             return self.hazards(a, b, env)
@@ -119,6 +126,17 @@ class _Search:
         for rest in range(every):
             first = loop.counter * every + rest
             found |= self.hazards(a, _rewritten(b, {turn: first + gap}), env | {turn: first})
+        return found
+
+    def varies(self, a: Access, loop: Loop) -> bool:
+        """Whether the place of an access is another one in another turn."""
+        return any(self.program.owner.get(n, 0) in loop.inner for n in self.names[a.index])
+
+    def at_once(self, a: Access, b: Access) -> set[Hazard]:
+        """How `a` conflicts with the later `b` where both are at the same places in every turn."""
+        found = self.known.get((a.index, b.index))
+        if found is None:
+            found = self.known[a.index, b.index] = self.hazards(a, b, {})
         return found
 
     def renamed(self, a: Access, loop: Loop) -> dict[str, IntLike]:
@@ -135,12 +153,11 @@ def _rewritten(b: Access, env: dict[str, IntLike]) -> Access:
         b.index, b.op, b.pipes, tuple(moved(p, env) for p in b.reads), tuple(moved(p, env) for p in b.writes), b.chain)
 
 
-def _keys(a: Access, strict: bool) -> set[object]:
-    """What accesses of the same memory have in common."""
-    keys: set[object] = set()
-    for place in (*a.reads, *a.writes):
-        keys.add((place.space, place.root) if isinstance(place, Local) else "global memory")
-    return keys
+def _keys(a: Access, one_memory: bool) -> set[object]:
+    """What accesses of the same memory have in common. `one_memory`: pointers do not tell global memory apart."""
+    return {
+        (place.space, place.root) if isinstance(place, Local) else "" if one_memory else place.pointer
+        for place in (*a.reads, *a.writes)}
 
 
 def _period(a: Access, b: Access, turn: str) -> int:

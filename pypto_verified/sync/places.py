@@ -56,8 +56,13 @@ def unknowns(place: Place) -> frozenset[str]:
 
 def moved(place: Place, env: Mapping[str, IntLike]) -> Place:
     """The place with unknowns replaced."""
-    if unknowns(place).isdisjoint(env):
-        return place
+    used = unknowns(place) & env.keys()
+    return _moved(place, tuple((name, env[name]) for name in sorted(used))) if used else place
+
+
+@lru_cache(maxsize=1 << 14)
+def _moved(place: Place, values: tuple[tuple[str, IntLike], ...]) -> Place:
+    env = dict(values)
     if isinstance(place, Local):
         return replace(place, base=substitute(place.base, env))
     return Window(

@@ -1,6 +1,6 @@
 """A run through a function that follows what each pipe knows, with two or more turns of every loop.
 
-Two turns show what one turn leaves for the next; a pattern that repeats every n turns takes n + 2. Both arms of a
+Two turns show what one turn leaves for the next; a pattern that repeats every n turns takes n + 1. Both arms of a
 branch are taken, and a loop may also be passed by unless the text says how many turns it takes: at the end of both,
 only what all paths know is known.
 """
