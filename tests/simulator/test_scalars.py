@@ -9,6 +9,7 @@ import pytest
 from pypto_verified.dtypes import DTYPES
 from pypto_verified.pto.module import AttrValue, Op, Value
 from pypto_verified.pto.types import ScalarType
+from pypto_verified.simulator import scalars
 from pypto_verified.simulator.errors import DivisionError, UnmodelledError
 from pypto_verified.simulator.scalars import pure
 from pypto_verified.simulator.values import Scalar
@@ -23,7 +24,7 @@ def value(type_: str) -> Value:
 def compute(name: str, source: str, target: str, *operands: Scalar, predicate: str = "") -> Scalar:
     groups = ("in",) if len(operands) == 1 else ("lhs", "rhs")
     attrs: dict[str, AttrValue] = {"predicate": predicate} if predicate else {}
-    op = Op(f"arith.{name}", {g: (value(source),) for g in groups}, attrs, (value(target),))
+    op = Op(name if "." in name else f"arith.{name}", {g: (value(source),) for g in groups}, attrs, (value(target),))
     return pure(op)(*operands)
 
 
@@ -86,3 +87,73 @@ def test_floats_round_to_their_type() -> None:
     # f32 numbers near 0.3 are multiples of 2**-25; 0.3 * 2**25 = 10066329.6.
     assert compute("addf", "f32", "f32", 0.1, 0.2) == 10066330 * 2**-25
     assert compute("addf", "f16", "f16", 2048.0, 1.0) == 2048.0
+
+
+FLOATS: list[tuple[str, float, float, float]] = [
+    ("addf", 1.5, 2.0, 3.5), ("subf", 1.5, 2.0, -0.5), ("mulf", 1.5, -2.0, -3.0), ("divf", 3.0, 2.0, 1.5),
+    ("divf", -1.0, 0.0, -math.inf), ("remf", -7.0, 2.0, -1.0), ("maximumf", 1.0, 2.0, 2.0), ("minimumf", 1.0, 2.0, 1.0),
+    ("maximumf", 1.0, math.nan, math.nan), ("minimumf", 1.0, math.nan, math.nan), ("maxnumf", 1.0, math.nan, 1.0),
+    ("maxnumf", 1.0, 2.0, 2.0), ("minnumf", math.nan, 1.0, 1.0), ("minnumf", 1.0, 2.0, 1.0),
+]
+
+
+@pytest.mark.parametrize(("name", "a", "b", "expected"), FLOATS)
+@pytest.mark.filterwarnings("ignore:divide by zero")
+def test_floats(name: str, a: float, b: float, expected: float) -> None:
+    assert compute(name, "f32", "f32", a, b) == pytest.approx(expected, abs=0.0, rel=0.0, nan_ok=True)
+
+
+FUNCTIONS: list[tuple[str, float, float]] = [
+    ("arith.negf", 2.0, -2.0), ("math.absf", -2.0, 2.0), ("math.exp", 1.0, 2.718282), ("math.exp2", 3.0, 8.0),
+    ("math.log", 10.0, 2.302585), ("math.log2", 8.0, 3.0), ("math.log10", 1000.0, 3.0), ("math.sqrt", 2.25, 1.5),
+    ("math.sin", 1.0, 0.841471), ("math.cos", 1.0, 0.5403023), ("math.tanh", 1.0, 0.7615942),
+    ("math.floor", -1.5, -2.0), ("math.ceil", -1.5, -1.0), ("math.ceil", 1.2, 2.0), ("math.trunc", -1.7, -1.0), ("math.trunc", 1.7, 1.0),
+]
+
+
+@pytest.mark.parametrize(("name", "a", "expected"), FUNCTIONS)
+def test_functions(name: str, a: float, expected: float) -> None:
+    assert compute(name, "f32", "f32", a) == pytest.approx(expected, rel=2e-7)
+
+
+# derivation: what each predicate says of (less, equal, greater, one of them is NaN); i8 -1 is 255 without a sign.
+PREDICATES = {
+    "oeq": (0, 1, 0, 0), "ogt": (0, 0, 1, 0), "oge": (0, 1, 1, 0), "olt": (1, 0, 0, 0), "ole": (1, 1, 0, 0),
+    "one": (1, 0, 1, 0), "ord": (1, 1, 1, 0), "ueq": (0, 1, 0, 1), "ugt": (0, 0, 1, 1), "uge": (0, 1, 1, 1),
+    "ult": (1, 0, 0, 1), "ule": (1, 1, 0, 1), "une": (1, 0, 1, 1), "uno": (0, 0, 0, 1), "true": (1, 1, 1, 1),
+    "false": (0, 0, 0, 0),
+}
+
+
+@pytest.mark.parametrize("predicate", PREDICATES)
+def test_every_predicate_of_floats(predicate: str) -> None:
+    pairs = ((1.0, 2.0), (2.0, 2.0), (2.0, 1.0), (math.nan, 2.0))
+    assert tuple(compute("cmpf", "f32", "i1", *p, predicate=predicate) for p in pairs) == PREDICATES[predicate]
+
+
+@pytest.mark.parametrize(
+    ("relation", "small_to_great"),
+    [("eq", (0, 1, 0)), ("ne", (1, 0, 1)), ("lt", (1, 0, 0)), ("le", (1, 1, 0)), ("gt", (0, 0, 1)), ("ge", (0, 1, 1))],
+)
+def test_every_predicate_of_integers(relation: str, small_to_great: tuple[int, int, int]) -> None:
+    signed = [(-1, 1), (1, 1), (1, -1)]
+    names = [relation] if relation in ("eq", "ne") else [f"s{relation}", f"u{relation}"]
+    for name in names:
+        pairs = signed if name[0] != "u" else [(1, -1), (-1, -1), (-1, 1)]
+        assert tuple(compute("cmpi", "i8", "i1", *p, predicate=name) for p in pairs) == small_to_great
+
+
+def test_every_op_has_a_case() -> None:
+    assert {n for n, *_ in FLOATS} == scalars._FLOAT.keys()
+    assert {n for n, *_ in FUNCTIONS} == scalars._FLOAT_UNARY.keys()
+
+
+def test_signs_of_conversions() -> None:
+    assert compute("ceildivui", "i8", "i8", -1, 2) == -128  # 255 / 2 is 128, which i8 spells -128
+    assert compute("ceildivsi", "i8", "i8", -7, 2) == -3
+    assert compute("index_castui", "i8", "index", -1) == 255
+    assert compute("index_cast", "i8", "index", -1) == -1
+    assert compute("uitofp", "i8", "f32", -1) == 255.0
+    assert compute("fptoui", "f32", "ui8", 3.9) == 3
+    assert compute("extf", "f16", "f32", 0.5) == 0.5
+    assert pure(Op("arith.select", {"c": (value("i1"),)}, {}, (value("i8"),)))(False, 1, 2) == 2
