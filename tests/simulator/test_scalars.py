@@ -107,7 +107,8 @@ FUNCTIONS: list[tuple[str, float, float]] = [
     ("arith.negf", 2.0, -2.0), ("math.absf", -2.0, 2.0), ("math.exp", 1.0, 2.718282), ("math.exp2", 3.0, 8.0),
     ("math.log", 10.0, 2.302585), ("math.log2", 8.0, 3.0), ("math.log10", 1000.0, 3.0), ("math.sqrt", 2.25, 1.5),
     ("math.sin", 1.0, 0.841471), ("math.cos", 1.0, 0.5403023), ("math.tanh", 1.0, 0.7615942),
-    ("math.floor", -1.5, -2.0), ("math.ceil", -1.5, -1.0), ("math.ceil", 1.2, 2.0), ("math.trunc", -1.7, -1.0), ("math.trunc", 1.7, 1.0),
+    ("math.floor", -1.5, -2.0), ("math.ceil", -1.5, -1.0), ("math.ceil", 1.2, 2.0),
+    ("math.trunc", -1.7, -1.0), ("math.trunc", 1.7, 1.0),
 ]
 
 
