@@ -259,3 +259,19 @@ def test_a_refutation_names_both_ops_the_bytes_and_the_iteration() -> None:
 
 def test_check_runs_race_with_the_other_rules() -> None:
     assert REFUTED in {o.verdict for o in check(chain("MTE2 V", "V MTE2")).obligations if o.rule == "RACE-RAW"}
+
+
+@pytest.mark.requirement("EV-01")
+def test_a_popped_tile_on_a5_is_proved_only_if_ordered_after_s_too() -> None:
+    def popped(*between: str) -> FunctionResult:
+        popped_type = tile(32, 64, valid=("32", "64"))
+        return _judge(kernel("\n".join((
+            '%ring = pto.reserve_buffer {name = "r", size = 65536, location = #pto.address_space<vec>, auto = false, '
+            "base = 65536} -> i32", "%zero32 = arith.constant 0 : i32",
+            "pto.aiv_initialize_pipe {id = 0, dir_mask = 1, slot_size = 8192} (c2v_consumer_buf = %ring : i32, "
+            "v2c_consumer_buf = %zero32 : i32)", alloc("b", VEC, 8192),
+            f"%x = pto.tpop_from_aic {{id = 0, split = 0}} -> {popped_type}", *between,
+            unary("texp", "x", "b", popped_type, VEC), both("V MTE3")))), "a5")
+
+    assert _verdicts(popped(both("S V"))) == {PROVED}
+    assert _verdicts(popped()) == {UNKNOWN}

@@ -12,6 +12,7 @@ from pypto_verified.pto.module import Op
 from pypto_verified.pto.op_pipes import op_phases, op_pipes
 from pypto_verified.pto.types import PtrType
 from pypto_verified.targets import Target
+from pypto_verified.targets.pipes import SCALAR
 from verifiers.access import AccessProgram, Root, Step, TensorView, TileUse, Window
 from verifiers.access.overlap import needed, touched
 from verifiers.access.program import Operand, Pointer
@@ -27,7 +28,7 @@ _NO_ACCESS = ("pto.tfree", "pto.set_ffts", "pto.cmo.cacheinvalid", "pto.syncall"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Access:
-    """A read or write of `place` by phase `phase` of `step`. `pipe`: of the phase as the op's row says; `readings`: all
+    """A read or write of `place` by phase `phase` of `step`. `pipe`: of the phase, as the op's row says; `readings`: all
     pipes that the sources name for it; `what`: the tile or tensor, for reports; `names`: symbols of its place;
     `arrives`: what it writes was put there by another core, which the pipe between them keeps in order (FIFO);
     `tile`: whose bytes they are, if they are on chip."""
@@ -76,6 +77,9 @@ def _of_step(step: Step, target: Target, number: int, rings: Rings) -> Iterator[
         if not phase.pipe:
             continue
         readings = (phase.pipe, *(p[0].pipe for p in others))
+        if step.made is not None and target.on_chip_pipe:
+            # The library waits on the pipe that uses the tile; only the assembler's table speaks of S.
+            readings = tuple(sorted(readings, key=lambda pipe: pipe == SCALAR))
         seen: set[Hashable] = set()
         for writes, groups in ((False, phase.reads), (True, phase.writes)):
             operands = [o for g in groups for o in step.operands.get(g, ())]
@@ -87,7 +91,7 @@ def _of_step(step: Step, target: Target, number: int, rings: Rings) -> Iterator[
                     continue
                 seen.add(key)
                 yield Access(
-                    number, step, i, writes, phase.pipe, readings, assumption, place, _what(operand), names(place),
+                    number, step, i, writes, readings[0], readings, assumption, place, _what(operand), names(place),
                     operand is step.made and target.on_chip_pipe, operand if isinstance(operand, TileUse) else None)
                 number += 1
 
