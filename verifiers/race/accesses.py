@@ -28,8 +28,8 @@ _NO_ACCESS = ("pto.tfree", "pto.set_ffts", "pto.cmo.cacheinvalid", "pto.syncall"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Access:
-    """A read or write of `place` by phase `phase` of `step`. `pipe`: of the phase, as the op's row says; `readings`: all
-    pipes that the sources name for it; `what`: the tile or tensor, for reports; `names`: symbols of its place;
+    """A read or write of `place` by phase `phase` of `step`. `pipe`: of the phase, as the op's row says; `readings`:
+    all pipes that the sources name for it; `what`: the tile or tensor, for reports; `names`: symbols of its place;
     `arrives`: what it writes was put there by another core, which the pipe between them keeps in order (FIFO);
     `tile`: whose bytes they are, if they are on chip."""
 
