@@ -3,9 +3,11 @@ blocks."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from pypto_verified.index import Expr, any_of, maximum
 from verifiers.rule import SAFETY, Rule, Witness, always
-from verifiers.sites import AxisSite, window_axes
+from verifiers.sites import AxisSite, Context, window_axes
 
 
 def unclamped(start: Expr) -> Expr:
@@ -18,8 +20,10 @@ def unclamped(start: Expr) -> Expr:
     return start
 
 
-def _clamped(s: AxisSite) -> bool:
-    return unclamped(s.start) is not s.start
+def _clamped(context: Context) -> Iterator[AxisSite]:
+    """Windows whose offset a compiler may have clamped: in a kernel it is the author who wrote `max(offset, 0)`."""
+    if not context.authored:
+        yield from (s for s in window_axes(context) if unclamped(s.start) is not s.start)
 
 
 def _place(s: AxisSite) -> str:
@@ -49,11 +53,23 @@ BOUND_UPPER: Rule[AxisSite] = Rule(
 
 BOUND_LOWER: Rule[AxisSite] = Rule(
     id="BOUND-LOWER", kind=SAFETY, observable=True, requires=("CG-06",), source="PTOAS partition_view, pypto#2201",
-    claim="a window starts inside its tensor; an offset that the text clamps to 0 is not negative to begin with",
+    claim="a window starts inside its tensor",
     sites=window_axes, applies=always,
+    goal=lambda s: any_of((s.size <= 0, s.start >= 0)),
+    explain=lambda s, w: f"{_place(s)}: the offset {w.show(s.start)} is negative",
+    help=lambda s: f"keep {s.start!r} at 0 or more",
+    mutant=lambda s: any_of((s.size <= 0, s.start >= -1)),
+)
+
+BOUND_CLAMP: Rule[AxisSite] = Rule(
+    id="BOUND-CLAMP", kind=SAFETY, observable=False, requires=("CG-06",), source="pypto#2201, PR 2202",
+    unseen="the run touches another part of the tensor, and nothing lies outside",
+    claim="an offset that a text clamps to 0 is not negative to begin with",
+    sites=_clamped, applies=always,
     goal=lambda s: any_of((s.size <= 0, unclamped(s.start) >= 0)),
-    explain=lambda s, w: f"{_place(s)}: the offset {w.show(unclamped(s.start))} is negative" + (
-        "; the text clamps it to 0, so another part of the tensor is touched" if _clamped(s) else ""),
+    explain=lambda s, w: (
+        f"{_place(s)}: the offset {w.show(unclamped(s.start))} is negative; the text clamps it to 0, so another part "
+        "of the tensor is touched"),
     help=lambda s: f"keep {unclamped(s.start)!r} at 0 or more",
     mutant=lambda s: any_of((s.size <= 0, unclamped(s.start) >= -1)),
 )
@@ -69,4 +85,4 @@ BOUND_SIZE: Rule[AxisSite] = Rule(
     mutant=lambda s: any_of((s.size >= 0, s.start >= 0)),
 )
 
-RULES = (BOUND_UPPER, BOUND_LOWER, BOUND_SIZE)
+RULES = (BOUND_UPPER, BOUND_LOWER, BOUND_CLAMP, BOUND_SIZE)

@@ -108,8 +108,8 @@ def _verify_function(
     assumed = _assumed(program, options)
     context = Context(
         program, target, level3, options.strict, module, ladder, outputs, all_of(c for _, c in assumed),
-        options.explicit_sync)
-    check = Judge(program, ladder, assumed, result, func.name in options.names)
+        options.explicit_sync, authored=func.name in options.names)
+    check = Judge(program, ladder, assumed, result, context.authored)
     for rule in selected(options.families):
         check.rule(rule, context)
     check.unmodelled()

@@ -20,7 +20,7 @@ class Context:
     """What sites are found in. `level3`: the text carries addresses; `module`: the functions around this one; `ladder`:
     for sites that only a decision finds, such as the state of a flag at the head of a loop; `outputs`: the pointer
     arguments that the author declared as written only, each with the author's name for it; `assumed`: what the user
-    takes for granted; `explicit_sync`: see Options."""
+    takes for granted; `explicit_sync`: see Options; `authored`: the text was made of a kernel that is at hand."""
 
     program: AccessProgram
     target: Target
@@ -31,6 +31,7 @@ class Context:
     outputs: tuple[tuple[str, str], ...] = ()
     assumed: Cond = TRUE
     explicit_sync: bool = False
+    authored: bool = False
 
 
 @dataclass(frozen=True, slots=True)

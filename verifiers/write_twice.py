@@ -1,9 +1,10 @@
 """WRITE, across the blocks and lanes of a launch: no two of them write one element, unless they add to it.
 
-Judged are stores whose place is computed from the index of the block or lane: there the author divides the tensor. How
-many blocks there are the text does not say, so it is the first two that are compared. Every other value that belongs to
-one run of the op, such as a loop counter, is its own in each of the two; where a scalar of the caller has a part in the
-place, or in whether the op runs, nothing is said.
+Judged are stores whose place is computed from the index of the block or lane, be it through the bounds of a loop: there
+the author divides the tensor. How many blocks there are the text does not say, so the first two are compared; where
+their number has a part in the place, as in a loop in which blocks take turns, there are just these two. Every other
+value that belongs to one run of the op, such as a loop counter, is its own in each of the two; where a scalar of the
+caller has a part in the place, or in whether the op runs, nothing is said.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import conjuncts, names_of
 
-BLOCK, LANE = "block_idx", "subblock_idx"
+BLOCK, BLOCKS, LANE = "block_idx", "block_num", "subblock_idx"
 _OWN = frozenset({SymbolKind.TRIP, SymbolKind.DEFINED})
 """Kinds of symbols whose value belongs to one run of an op."""
 
@@ -43,9 +44,9 @@ def _sites(context: Context) -> Iterator[TwiceSite]:
     symbols = context.program.symbols
     for step in context.program.steps:
         for window in () if _adds(step) else _stored(step):
-            placed = _related(symbols, _named(window))
+            placed = _related(symbols, _through_loops(step, _named(window)))
             names = _related(symbols, placed | names_of(step.path))
-            if window.parent is None and not {symbols.kinds.get(n) for n in names} & UNCONSTRAINED:
+            if window.parent is None and not {symbols.kinds.get(n) for n in names - {BLOCKS}} & UNCONSTRAINED:
                 for index in (BLOCK, LANE):
                     if index in placed:
                         yield _site(context, step, window, index, names)
@@ -60,6 +61,16 @@ def _adds(step: Step) -> bool:
     return isinstance(mode, EnumAttr) and mode.member != "atomic_none"
 
 
+def _through_loops(step: Step, names: frozenset[str]) -> frozenset[str]:
+    """`names`, and those that say where the loops begin, and how far they go at a time, whose counters are among
+    them."""
+    for loop in reversed(step.loops):
+        if loop.var is not None and loop.lower is not None and loop.step is not None and names & set(
+                symbols_of(loop.var)):
+            names |= set(symbols_of(loop.lower)) | set(symbols_of(loop.step))
+    return names
+
+
 def _related(symbols: Symbols, names: frozenset[str]) -> frozenset[str]:
     """`names`, and the symbols that derived ones among them are computed from."""
     facts, before = [names_of(c) for c in conjuncts(symbols.facts)], frozenset[str]()
@@ -72,17 +83,21 @@ def _related(symbols: Symbols, names: frozenset[str]) -> frozenset[str]:
 def _site(context: Context, step: Step, window: Window, index: str, names: frozenset[str]) -> TwiceSite:
     symbols = context.program.symbols
     own = {n for n in names if symbols.kinds.get(n) in _OWN} | ({BLOCK, LANE} & names if index == BLOCK else {LANE})
-    known = [c for c in (*conjuncts(symbols.facts), *conjuncts(step.path)) if names_of(c) & own]
-    parts: list[Cond | Expr] = [*known, *window.offsets, *window.sizes]
+    two = {BLOCKS: 2} if BLOCKS in names else {}
+    path = substitute_cond(step.path, two)
+    offsets, lengths = (tuple(substitute(e, two) for e in es) for es in (window.offsets, window.sizes))
+    facts = conjuncts(substitute_cond(symbols.facts, two))
+    known = [c for c in (*facts, *conjuncts(path)) if names_of(c) & own]
+    parts: list[Cond | Expr] = [*known, *offsets, *lengths]
     atoms = {n: a for part in parts for n, a in symbols_of(part).items()}
     others = {n: symbol(f"{n}_other", atoms[n].lo, atoms[n].hi) for n in sorted(own) if n in atoms}
     both = all_of((
-        eq(symbols.shown[index].expr, 0), eq(others[index], 1), *(substitute_cond(c, others) for c in known)))
+        eq(symbols.shown[index].expr, 0), eq(others[index], 1), *(eq(symbol(n), k) for n, k in two.items()),
+        *(facts if two else ()), *(substitute_cond(c, others) for c in known)))
     label = f"{op_text(step.op)} {window.view.name} {index}"
-    starts, sizes = (tuple(substitute(e, others) for e in es) for es in (window.offsets, window.sizes))
+    starts, sizes = (tuple(substitute(e, others) for e in es) for es in (offsets, lengths))
     return TwiceSite(
-        context, step.op, step.path, label, window.view.name, index, others[index], window.offsets, window.sizes,
-        starts, sizes, both)
+        context, step.op, path, label, window.view.name, index, others[index], offsets, lengths, starts, sizes, both)
 
 
 def _named(window: Window) -> frozenset[str]:
@@ -109,7 +124,7 @@ WRITE_TWICE: Rule[TwiceSite] = Rule(
     id="WRITE-TWICE", kind=SAFETY, observable=True, requires=("VF-01",), source="pypto#1371",
     claim="the first two blocks of a launch, and the lanes of a block, do not write one element, unless they add to it",
     sites=_sites, applies=always, assumptions=("BLOCK-INDEX",),
-    given=lambda s: s.both, chosen=lambda s: frozenset({"block_num"}),
+    given=lambda s: s.both, chosen=lambda s: frozenset({BLOCKS}),
     goal=_apart,
     explain=_places,
     help=lambda s: "let the place grow by the size of the window from one index to the next, or store with an atomic",

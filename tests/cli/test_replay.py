@@ -162,3 +162,29 @@ def test_a_tile_in_the_ring_of_a_pipe_is_written_by_the_peer(tmp_path: Path) -> 
     shared = checked(tmp_path / "k.pto", "%p1", f"%r = {ring}0}} -> i32")
     assert shared["PLAN-RESERVE"].replay.startswith("confirmed: wrong result: %out")
     assert "PLAN-RESERVE" not in checked(tmp_path / "apart.pto", "%p1", f"%r = {ring}16384}} -> i32")
+
+
+CLAMPED = """
+import pypto.language as pl
+
+
+@pl.program
+class Shift:
+    @pl.function(type=pl.FunctionType.InCore)
+    def row_before(self, x: pl.Tensor[[64, 64], pl.FP32], out: pl.Out[pl.Tensor[[64, 64], pl.FP32]]):
+        for r in pl.range(0, 64, 32):
+            t = pl.load(x, [pl.max(r - 1, 0), 0], [32, 64])
+            out = pl.store(t, [r, 0], out)
+        return out
+"""
+
+
+def test_an_author_may_clamp_an_offset(tmp_path: Path) -> None:
+    """In a text it is a compiler that hides a negative offset; no run of it shows a fault, which is not one of ours."""
+    kernel, text = tmp_path / "shift.py", tmp_path / "shift.pto"
+    kernel.write_text(CLAMPED, encoding="utf-8")
+    (function,) = check_file(str(kernel), CheckOptions(timeout=0)).functions
+    assert function.verdict is Verdict.PROVED
+    text.write_text(compile_function(load_file(kernel).programs[0].functions[0], A2A3).text, encoding="utf-8")
+    (function,) = check_file(str(text), CheckOptions(timeout=0)).functions
+    assert [(f.rule, f.verdict, f.replay) for f in function.findings] == [("BOUND-CLAMP", Verdict.REFUTED, "")]

@@ -68,6 +68,18 @@ def _offset(lower: str) -> str:
         "}")))
 
 
+def _clamped(test: str) -> str:
+    """A loop from 0 whose offset is i - 1, of a compiler that clamps it to 0; `test`: how i compares with 0."""
+    return kernel("\n".join((
+        view("a", "p", "c128"),
+        "scf.for %i = %c0 to %c64 step %c1 {",
+        f"%later = arith.cmpi {test}, %i, %c0 : index", "scf.if %later {",
+        "%before = arith.subi %i, %c1 : index", "%o = arith.maxsi %before, %c0 : index",
+        alloc("t", VEC),
+        window("w", "a", "%o, %c0", "%c32, %c64"), load("w", "t", VEC), out("t", VEC),
+        "}", "}")))
+
+
 def _size(low: str) -> str:
     """A window of max(M - 32, low) rows."""
     return kernel("\n".join((
@@ -237,6 +249,7 @@ PAIRS: dict[str, Pair] = {
     "VIEW-SLOT": Pair(_slot("c2"), _slot("c3")),
     "BOUND-UPPER": Pair(_tail("n"), _tail("c32")),
     "BOUND-LOWER": Pair(_offset("c1"), _offset("c0")),
+    "BOUND-CLAMP": Pair(_clamped("sgt"), _clamped("sge")),
     "BOUND-SIZE": Pair(_size("c0"), _size("less")),
     "PLAN-LEVEL": Pair(_two(0, 8192), _two(0, None)),
     "PLAN-ALIGN": Pair(_alloc_only(VEC, 32), _alloc_only(VEC, 16)),

@@ -104,6 +104,35 @@ def test_what_a_caller_may_complete_is_not_refuted(text: str) -> None:
     assert "BLOCK-OF-GRID" in {a for o in obligations(result, "WRITE-WHOLE") for a in o.assumptions}
 
 
+def in_shares(size: str) -> str:
+    """Each block walks its share of M rows, M over the number of blocks rounded up, and writes `size` rows a step."""
+    return grid(
+        "%less = arith.subi %n, %c1 : index", "%sum = arith.addi %M, %less : index",
+        "%share = arith.divsi %sum, %n : index", "%at = arith.muli %b, %share : index",
+        "%end = arith.addi %at, %share : index", "%stop = arith.minsi %end, %M : index",
+        "scf.for %i = %at to %stop step %c32 {", "%left = arith.subi %stop, %i : index",
+        "%rows = arith.minsi %left, %c32 : index", rows("i", size), "}")
+
+
+def by_rows(pace: str) -> str:
+    """Blocks take turns at `pace` rows a time: `for i in range(block_idx*pace, M, block_num*pace)`, 32 rows each."""
+    return grid(
+        f"%first = arith.muli %b, %{pace} : index", f"%stride = arith.muli %n, %{pace} : index",
+        "scf.for %i = %first to %M step %stride {",
+        "%left = arith.subi %M, %i : index", "%rows = arith.minsi %left, %c32 : index", rows("i", "rows"), "}")
+
+
+@pytest.mark.parametrize(("right", "wrong"), [
+    (by_rows("c32"), by_rows("c16")), (taking_turns("up"), taking_turns("up", last="c64")),
+    (in_shares("rows"), in_shares("c32")),
+], ids=["turns of rows", "turns of windows", "shares"])
+def test_blocks_that_share_a_loop_do_not_write_the_same(right: str, wrong: str) -> None:
+    assert verdicts(check(right, families="WRITE"), "WRITE-TWICE") == {Verdict.PROVED}
+    found = finding(check(wrong, families="WRITE", assume=("block_num == 2",)), "WRITE-TWICE")
+    assert found.verdict is Verdict.REFUTED
+    assert found.message.startswith("blocks 0 and 1 both write to o: ")
+
+
 def test_with_the_stricter_reading_a_function_writes_all_of_it_alone() -> None:
     block = grid("%at = arith.muli %b, %c32 : index", rows("at", "c32"))
     assert Verdict.UNKNOWN in verdicts(check(block, families="WRITE", strict=True), "WRITE-WHOLE")
