@@ -6,34 +6,28 @@ condition speaks of the same names. What is found ordered is ordered in every ru
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
 from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_cond, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
-from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step
+from verifiers.access import Branch, Loop, Node, Sequence, Step
 from verifiers.race.accesses import Access
 from verifiers.race.cycles import Cycle, cycle_of
 from verifiers.race.items import Item
 from verifiers.race.literals import Literals, decided, strongest, with_conjuncts
 from verifiers.race.order import Order
+from verifiers.race.paths import Paths, join, merge, nodes, put, spoken, subject
 from verifiers.race.places import Place, apart
 from verifiers.race.sync import Sync
 from verifiers.race.walker import Core, Walker
 from verifiers.solver import Ladder
 from verifiers.solver.cone import conjuncts, names_of, split_by_relevance
 
-MOST_PATHS = 8
-"""Paths that are kept apart at one place."""
 MOST_STEPS = 300_000
 """Steps walked for one function, all paths and rounds together."""
 _QUESTIONS = 200
 """Pairs of symbolic places that the solver is asked about."""
-
-Paths: TypeAlias = dict[Literals, Order]
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
@@ -73,7 +67,7 @@ class Flow(Walker):
         self._placed: dict[tuple[int, Hashable], list[tuple[Item, ...]]] = {}
         self._conds: dict[tuple[int, Hashable], Cond] = {}
         self._ids: dict[tuple[int, Hashable], int | None] = {}
-        self._spoken = _spoken(self.program)
+        self._spoken = spoken(self.program)
         self._left = MOST_STEPS
         try:
             self._run(self.program.body, {frozenset(conjuncts(assumed)): Order()}, OUTSIDE)
@@ -162,12 +156,12 @@ class Flow(Walker):
                 orelse[self._with(known, ~here)] = order
         done = self._run(branch.then, then, at) if then else {}
         other = self._run(branch.orelse, orelse, at) if orelse else {}
-        _merge(done, other)
+        merge(done, other)
         return done
 
     def _with(self, known: Literals, c: Cond) -> Literals:
         """A condition is kept if another one of the function may be about the same."""
-        if c is TRUE or self._spoken[_subject(c)] < 2:
+        if c is TRUE or self._spoken[subject(c)] < 2:
             return known
         return with_conjuncts(known, c)
 
@@ -181,11 +175,11 @@ class Flow(Walker):
             self.blind = self.blind or f"the loop at line {loop.op.line} is not counted"
             return self._run(loop.body, paths, at)
         visit = self._visits.setdefault((id(loop), at.key), _Visit())
-        if not _join(visit.entry, paths):
+        if not join(visit.entry, paths):
             return {k: o.copy() for k, o in visit.exits.items()}
         starts = {k: o.copy() for k, o in visit.entry.items()}
         current, left = self._part(cycle.goes_on(cycle.base - cycle.base), starts, at)
-        _join(visit.exits, left)
+        join(visit.exits, left)
         for j in range(cycle.first):
             if not current:
                 break
@@ -193,7 +187,7 @@ class Flow(Walker):
             current = self._run(loop.body, current, inner)
             next_ = cycle.steady(0) - cycle.period * cycle.round - cycle.first + (j + 1)
             current, left = self._part(cycle.goes_on(next_), current, at)
-            _join(visit.exits, self._forget(left, cycle))
+            join(visit.exits, self._forget(left, cycle))
         if current and (cycle.length is None or cycle.length > cycle.first):
             self._steady(cycle, visit, current, at)
         return {k: o.copy() for k, o in visit.exits.items()}
@@ -207,7 +201,7 @@ class Flow(Walker):
             Setting({**at.values, cycle.name: _value(cycle, cycle.steady(r), at)}, (*at.key, "s", r),
                     (*at.cycles, cycle)) for r in range(period)]
         pending = [False] * period
-        pending[0] = _join(visit.heads[0], entry)
+        pending[0] = join(visit.heads[0], entry)
         r = 0
         while any(pending):
             if pending[r]:
@@ -217,11 +211,11 @@ class Flow(Walker):
                 on, left = self._part(
                     cycle.goes_on(cycle.steady(r) + 1), current, at, settings[r].values)
                 if cycle.may_end(r):
-                    _join(visit.exits, self._ended(left if cycle.length is None else current, cycle))
+                    join(visit.exits, self._ended(left if cycle.length is None else current, cycle))
                 following = (r + 1) % period
                 if following == 0:
                     on = self._next_round(on, cycle)
-                pending[following] |= _join(visit.heads[following], on)
+                pending[following] |= join(visit.heads[following], on)
             r = (r + 1) % period
 
     def _part(
@@ -234,16 +228,16 @@ class Flow(Walker):
         for known, order in paths.items():
             here = decided(cond, known)
             if here is not FALSE:
-                _put(on, self._with(known, here), order.copy())
+                put(on, self._with(known, here), order.copy())
             if here is not TRUE:
-                _put(left, self._with(known, ~here), order)
+                put(left, self._with(known, ~here), order)
         return on, left
 
     def _next_round(self, paths: Paths, cycle: Cycle) -> Paths:
         (name,) = symbols_of(cycle.round)
         made: Paths = {}
         for known, order in paths.items():
-            _put(made, strongest(
+            put(made, strongest(
                 substitute_cond(c, {name: cycle.round - 1}) for c in self._lasting(known, cycle)),
                 order.mapped(lambda bits: self.items.shift(bits, cycle)))
         return made
@@ -252,14 +246,14 @@ class Flow(Walker):
         (name,) = symbols_of(cycle.round)
         made: Paths = {}
         for known, order in paths.items():
-            _put(made, frozenset(c for c in self._lasting(known, cycle) if name not in symbols_of(c)),
+            put(made, frozenset(c for c in self._lasting(known, cycle) if name not in symbols_of(c)),
                  order.mapped(lambda bits: self.items.end(bits, cycle)))
         return made
 
     def _forget(self, paths: Paths, cycle: Cycle) -> Paths:
         made: Paths = {}
         for known, order in paths.items():
-            _put(made, frozenset(self._lasting(known, cycle)), order)
+            put(made, frozenset(self._lasting(known, cycle)), order)
         return made
 
     def _lasting(self, known: Literals, cycle: Cycle) -> Iterator[Cond]:
@@ -279,7 +273,7 @@ class Flow(Walker):
         """Branch conditions, and ids and places, of a loop's body."""
         conds: list[Cond] = []
         exprs: list[Expr] = []
-        for inner in _nodes(node):
+        for inner in nodes(node):
             if isinstance(inner, Branch):
                 conds.append(inner.cond)
             elif isinstance(inner, Step):
@@ -293,76 +287,8 @@ class Flow(Walker):
         """Whether a while loop uses pipes where it computes its condition, which runs once more than the body."""
         return any(
             isinstance(s, Step) and loop not in s.loops and (s.index in self.accesses or s.index in self.syncs)
-            for s in _nodes(loop.body))
+            for s in nodes(loop.body))
 
 
 def _value(cycle: Cycle, n: IntLike, at: Setting) -> Expr:
     return substitute(cycle.base, at.values) + n
-
-
-def _put(paths: Paths, known: Literals, order: Order) -> None:
-    found = paths.get(known)
-    if found is None:
-        paths[known] = order
-    else:
-        found.join(order)
-
-
-def _join(paths: Paths, others: Paths) -> bool:
-    """Add paths to those at a place; whether that changed anything. Too many become one that knows nothing."""
-    changed = False
-    for known, order in others.items():
-        if known not in paths and len(paths) >= MOST_PATHS:
-            known = frozenset()
-        found = paths.get(known)
-        if found is None:
-            paths[known] = order.copy()
-            changed = True
-        else:
-            changed |= found.join(order)
-    return changed
-
-
-def _merge(paths: Paths, others: Paths) -> None:
-    """Paths of both arms of a branch; two whose orders are the same become one that knows what both know."""
-    for known, order in others.items():
-        for mine, own in paths.items():
-            if own.same(order):
-                del paths[mine]
-                known = mine & known
-                break
-        _put(paths, known, order)
-    for known in list(paths)[MOST_PATHS:]:
-        if known:
-            _put(paths, frozenset(), paths.pop(known))
-
-
-def _subject(c: Cond) -> frozenset[str]:
-    """What a condition speaks of: its names, whichever iteration they stand for."""
-    return frozenset(n.split("@")[0] for n in names_of(c))
-
-
-def _spoken(program: AccessProgram) -> Counter[frozenset[str]]:
-    """How many places of a function speak of the same names: branches, and loops that go on or end."""
-    found: Counter[frozenset[str]] = Counter()
-    for node in _nodes(program.body):
-        if isinstance(node, Branch):
-            found[_subject(node.cond)] += 1
-        elif isinstance(node, Loop):
-            bounds = [b for b in (node.lower, node.upper, node.step) if b is not None]
-            found[frozenset(n for b in bounds for n in symbols_of(b))] += 1
-            if node.counter is not None:
-                found[frozenset(n for b in (*bounds, node.counter) for n in symbols_of(b))] += 1
-    return found
-
-
-def _nodes(node: Node) -> Iterator[Node]:
-    yield node
-    if isinstance(node, Sequence):
-        for item in node.items:
-            yield from _nodes(item)
-    elif isinstance(node, Branch):
-        yield from _nodes(node.then)
-        yield from _nodes(node.orelse)
-    elif isinstance(node, Loop):
-        yield from _nodes(node.body)
