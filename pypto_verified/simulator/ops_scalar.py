@@ -82,11 +82,12 @@ def store_scalar(site: Site, ptr: Pointer, offset: int, value: Scalar) -> None:
     cell = _element(ptr, offset, True)
     block, owner, start = site.machine.block[0], ptr.buffer.owner, ptr.offset + offset * ptr.kind.itemsize
     if owner is not None:
-        if owner[start] not in (-1, block):
-            other = max(int(owner[start]), -int(owner[start]) - 2)  # an atomic write of block b is -b - 2
-            raise ConflictError(f"blocks {other} and {block} write the same element",
+        marks = owner[start : start + ptr.kind.itemsize]
+        others = [int(m) for m in marks if m not in (-1, block, -block - 2)]  # -b - 2: an atomic write of block b
+        marks[...] = block
+        if others:
+            raise ConflictError(f"blocks {max(others[0], -others[0] - 2)} and {block} write the same element",
                                 Place(ptr.buffer.name, address=start), "give each block elements of its own")
-        owner[start : start + ptr.kind.itemsize] = block
     cell[...] = scalar(value, ptr.kind)
     ptr.buffer.written = True
 

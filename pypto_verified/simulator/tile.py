@@ -263,25 +263,28 @@ class Tensor:
 
     def _place(self, axis: int, index: int) -> Place:
         """Element `index` of `axis` of the tensor, at the window's origin in the other axes."""
-        at = tuple(index if i == axis else first for i, first in enumerate(self.origin))
+        return self._at(tuple(index if i == axis else first for i, first in enumerate(self.origin)))
+
+    def _at(self, at: tuple[int, ...]) -> Place:
         element = sum(i * step for i, step in zip(at, self.strides, strict=True))
         return Place(self.name, (at[3], at[4]), self.pointer.offset + element * self.pointer.kind.itemsize)
 
     def _claim(self, owner: Array, found: Array, block: int, shared: bool) -> None:
-        item = self.pointer.kind.itemsize
-        first = np.ndarray(found.shape, owner.dtype, owner, self._start() * owner.itemsize,
-                           tuple(s * owner.itemsize for s in found.strides))
-        mark = -block - 2 if shared else block
-        other = (first != -1) & (first != mark) & (~((first < -1) & shared))
-        if other.any():
-            where = tuple(int(i) for i in np.argwhere(other)[0])
-            owner_block = int(first[where])  # an atomic one of block b is -b - 2
+        """The bytes of `found` now belong to the block: its number b, or -b - 2 if it wrote them with atomics only."""
+        marks = np.ndarray((*found.shape, found.itemsize), owner.dtype, owner, self._start() * owner.itemsize,
+                           tuple(s * owner.itemsize for s in (*found.strides, 1)))
+        plain, atomic = marks == block, -block - 2
+        other = (marks != -1) & (marks != atomic) & ~plain & ~((marks < -1) & shared)
+        before = marks[other]
+        marks[...] = np.where(plain, block, atomic if shared else block)
+        if before.size:
+            where = np.argwhere(other)[0]
+            moved = dict(zip((*self._axes()[0], *self._axes()[1]), where, strict=False))
             raise ConflictError(
-                f"blocks {max(owner_block, -owner_block - 2)} and {block} write the same element {where} "
-                f"({item} bytes each)",
-                Place(self.name), "give each block its own window, or store with an atomic",
+                f"blocks {max(int(before[0]), -int(before[0]) - 2)} and {block} write the same element",
+                self._at(tuple(first + int(moved[i]) for i, first in enumerate(self.origin))),
+                "give each block its own window, or store with an atomic",
             )
-        first[...] = mark
 
 
 def padded(values: tuple[int, ...], fill: int) -> tuple[int, ...]:
