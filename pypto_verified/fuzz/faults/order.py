@@ -34,6 +34,6 @@ FAULTS = (
     Fault("race-flag-tells-all", f"{_RACE}.order", "Order.set", "the rule takes a flag to tell of all pipes",
           Edit("self.pending[_INDEX[pipe]] & ~on_pipe", "0")),
     Fault("race-one-turn", f"{_RACE}.flow", "Flow._steady", "the rule follows one turn of a loop",
-          Edit("pending[following] |= _join(visit.heads[following], on)", "_join(visit.heads[following], on)"),
+          Edit("pending[following] |= join(visit.heads[following], on)", "join(visit.heads[following], on)"),
           "PTOAS#1118"),
 )
