@@ -1,6 +1,6 @@
 """What automatic synchronisation costs, beside one barrier an op and beside what the real assembler inserts.
 
-    python -m benchmarks.sync_compare KERNELS [--assembled DIR] [--target a2a3|a5] [--inputs]
+    python -m benchmarks.sync_compare KERNELS [--assembled DIR] [--target a2a3|a5]
 
 KERNELS is a directory of kernels (`.py`) or of modules without flags (`.pto`). `--assembled` names a directory of
 `NAME.<a3|a5>.sync.cpp`, the assembler's C++ for the same kernels. Counted are set and wait ops and barriers, each

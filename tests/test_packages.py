@@ -10,8 +10,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 ROOMS = (
-    "index", "targets", "ir", "ops", "language", "passes", "pto", "codegen", "cxx", "interpreter", "simulator", "fuzz",
-    "report",
+    "index", "targets", "ir", "ops", "language", "passes", "pto", "codegen", "sync", "cxx", "interpreter", "simulator",
+    "fuzz", "report",
 )
 OTHERS = ("verifiers", "verifiers.access", "verifiers.solver", "proofs")
 PACKAGES = (*(f"pypto_verified.{room}" for room in ROOMS), *OTHERS)
