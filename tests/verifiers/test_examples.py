@@ -12,7 +12,7 @@ from pypto_verified.check import CheckOptions, verify_module
 from pypto_verified.cli import main
 from pypto_verified.report.catalogue import explain
 from pypto_verified.report.model import Verdict
-from tests import examples as written
+from tests import rule_examples as written
 from verifiers.catalogue import CatalogueRule, card, catalogue, module_of, results, target_of
 from verifiers.examples import FILE, Example, all_examples, parse, spell
 
@@ -20,7 +20,7 @@ RULES = {r.id: r for r in catalogue()}
 
 
 def test_the_shipped_examples_are_the_pairs_of_the_tests() -> None:
-    assert FILE.read_text(encoding="utf-8") == written.text(), "write it anew: python -m tests.examples"
+    assert FILE.read_text(encoding="utf-8") == written.text(), "write it anew: python -m tests.rule_examples"
 
 
 def test_every_rule_has_an_example_and_no_other() -> None:

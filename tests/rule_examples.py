@@ -1,4 +1,4 @@
-"""Writes `verifiers/examples.txt`, the examples that `pypto-verify rules ID` shows: `python -m tests.examples`.
+"""Writes `verifiers/examples.txt`, the examples that `pypto-verify rules ID` shows: `python -m tests.rule_examples`.
 
 They are the pairs of texts that the rules are tested with, without the constants that a text does not use.
 """
