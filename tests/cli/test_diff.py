@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -111,3 +112,81 @@ def test_the_command_tells_the_verdicts_too(tmp_path: Path, capsys: pytest.Captu
     assert main(["diff", str(old), str(new), "--no-verdicts"]) == 1
     assert "REFUTED" not in capsys.readouterr().out
     assert main(["diff", str(old), str(tmp_path / "none.pto")]) == 2
+
+
+def changed(old: str, new: str) -> list[tuple[str, str]]:
+    """What two bodies, put before the `return` of the text, differ in."""
+    return [(c.kind, c.text) for c in compare(*(read(TEXT.replace("    return\n", f"{body}    return\n"))
+                                                for body in (old, new)))]
+
+
+LOG = f"pto.tlog ins(%x : {TILE}) outs(%y : {TILE})\n"
+ABOVE = "%above = arith.cmpi sgt, %n, %c1 : index\n"
+
+
+def test_an_op_that_moves_to_the_other_branch() -> None:
+    text = ABOVE + "scf.if %above {{\n{}}} else {{\n{}}}\n"
+    assert changed(text.format(LOG, ""), text.format("", LOG)) == [
+        ("op", "pto.tlog is gone"), ("op", "pto.tlog is new")]
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        "%s = pto.load_scalar %p[%c0] : !pto.ptr<f32> -> f32\n",
+        f"%s = pto.tgetval ins(%x, %c0 : {TILE}, index) outs : f32\n",
+    ],
+)
+def test_which_of_two_reads_an_op_takes(made: str) -> None:
+    both = made + f"pto.texp ins(%x : {TILE}) outs(%x : {TILE})\n" + made.replace("%s", "%t")
+    use = f"pto.tadds ins(%x, %s : {TILE}, f32) outs(%y : {TILE})\n"
+    (found,) = changed(both + use, both + use.replace("%s", "%t"))
+    assert found[0] == "operand" and found[1].startswith("pto.tadds: scalar %s of line ")
+    assert changed(both + use, (both + use).replace("%s", "%other")) == []
+
+
+def test_a_value_cut_to_another_width() -> None:
+    text = "%wide = arith.index_cast %n : index to i64\n%cut = arith.trunci %wide : i64 to {0}\n" \
+           "%back = arith.extsi %cut : {0} to i64\n" \
+           f"%z = pto.alloc_tile addr = %back : {TILE}\n"
+    ((kind, found),) = changed(text.format("i32"), text.format("i16"))
+    assert kind == "address" and "to i32" in found and "to i16" in found
+
+
+def test_what_only_the_arithmetic_says() -> None:
+    text = "%next = arith.addi %n, %c1{} : index\nscf.for %j = %c0 to %next step %c1 {{\n" + LOG + "}}\n"
+    assert [kind for kind, _ in changed(text.format(""), text.format(" overflow<nsw>"))] == ["operand"]
+
+
+def test_a_scalar_operand_of_another_type() -> None:
+    text = "%s = arith.constant 1 : {0}\n" f"pto.tadds ins(%x, %s : {TILE}, {{0}}) outs(%y : {TILE})\n"
+    assert changed(text.format("i16"), text.format("i32")) == [("type", "pto.tadds: scalar of i16 becomes i32")]
+
+
+def test_the_chip_and_what_the_arguments_are() -> None:
+    assert kinds('"a3"', '"a5"') == [("attribute", '{pto.target_arch = "a3"} becomes {pto.target_arch = "a5"}')]
+    assert kinds("%p: !pto.ptr<f32>", "%p: !pto.ptr<f32> {pto.x = 1 : i32}") == [
+        ("attribute", "argument 0: {} becomes {pto.x = 1 : i32}")]
+
+
+def test_functions_of_one_name_in_two_modules() -> None:
+    other = TEXT.replace("texp", "tlog")
+    (gone, new) = compare(*(read(f"module {{\n{first}{TEXT}}}\n") for first in (TEXT, other)))
+    assert (gone.text, new.text) == ("pto.texp is gone", "pto.tlog is new")
+    assert [c.function for c in compare(*(read(f"module {{\n{TEXT}{last}}}\n") for last in (TEXT, other)))] == [
+        "f (2)", "f (2)"]
+
+
+def test_a_tile_of_the_same_name_from_another_op_is_told_so() -> None:
+    use = f"pto.texp ins(%w : {TILE}) outs(%y : {TILE})\n"
+    made = f"%w = pto.alloc_tile addr = %a1 : {TILE}\n"
+    (first, second, third) = changed(made + use, f"%w = pto.treshape %x : {TILE} -> {TILE}\n" + use)
+    assert (first, second) == (("op", "%w = pto.alloc_tile is gone"), ("op", "%w = pto.treshape is new"))
+    assert third == ("operand", "pto.texp: src %w becomes %w, another value")
+
+
+def test_a_long_text_of_ops_that_look_alike_takes_no_square() -> None:
+    many = LOG * 4000
+    begin = time.perf_counter()
+    assert changed(many + LOG, many) == [("op", "pto.tlog is gone")]
+    assert time.perf_counter() - begin < 5
