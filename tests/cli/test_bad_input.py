@@ -126,7 +126,7 @@ def test_what_a_kernel_file_prints_stays_out_of_the_report(tmp_path: Path, capfd
 def test_an_internal_error_is_one_line_that_asks_for_a_report(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise IndexError("made for this test\nsecond line")
 
     monkeypatch.setattr("pypto_verified.compiler.compile_function", broken)
