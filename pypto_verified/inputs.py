@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from pypto_verified.errors import InputError, Location
 
@@ -32,7 +33,8 @@ class Source:
 
 
 def expand(paths: Sequence[str]) -> list[str]:
-    """The files to check, sorted, each once: named files as they are, directories searched for kernels.
+    """The files to check, sorted, each once: named files as they are, directories searched for kernels. A path has no
+    `./` in it, as the locations of findings have none.
 
     A directory gives its `.pto` files and those `.py` files that import `pypto.language`, at any depth; names that
     start with a dot are skipped, nothing else is. InputError for a directory without any.
@@ -47,7 +49,7 @@ def expand(paths: Sequence[str]) -> list[str]:
             found.update(inside)
         else:
             found.add(path)
-    return sorted(found)
+    return sorted({str(PurePath(path)) if path else path for path in found})
 
 
 def _search(directory: str) -> Iterator[str]:

@@ -111,6 +111,20 @@ def test_a_baseline_accepts_what_was_there_and_nothing_new(
     assert run(capsys, kernel, "--baseline", baseline)[0] == 1, "the second one is new"
 
 
+@pytest.mark.parametrize("path", [".", "./kernels", "kernels//bound.py", "./kernels/../kernels"])
+def test_what_is_accepted_does_not_depend_on_how_a_path_is_written(
+    path: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = (Path(__file__).resolve().parents[2] / "examples" / "broken" / "bound.py").read_text("utf-8")
+    text = with_comment(source, "pl.load(", "# pto: allow BOUND-UPPER because M is a multiple of 32 here")
+    (tmp_path / "kernels").mkdir()
+    write(tmp_path / "kernels", text, "bound.py")
+    monkeypatch.chdir(tmp_path)
+    assert run(capsys, "kernels", "--write-baseline", "baseline.json")[0] == 0
+    assert len(json.loads(Path("baseline.json").read_text("utf-8"))["findings"]) == 1, "the comment took the other"
+    assert run(capsys, path, "--baseline", "baseline.json")[0] == 0
+
+
 def test_a_baseline_entry_that_is_gone_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     kernel, baseline = write(tmp_path, WRONG), str(tmp_path / "baseline.json")
     run(capsys, kernel, "--write-baseline", baseline)
