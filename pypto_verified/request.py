@@ -72,10 +72,10 @@ class Simulation:
     findings: tuple[str, ...] = ()
 
     def exit_code(self) -> int:
-        """0 without faults, 3 for a run that met something not modelled, else 1."""
-        if not self.errors:
-            return 1 if self.findings else 0
-        return 3 if isinstance(self.errors[-1], UnmodelledError) else 1
+        """0 without faults, 3 where all that stopped the run is not modelled, else 1."""
+        if self.findings or any(not isinstance(e, UnmodelledError) for e in self.errors):
+            return 1
+        return 3 if self.errors else 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,8 @@ from pypto_verified.ir.expr import Call
 from pypto_verified.ir.stmt import Assign, For, Function, Stmt
 from pypto_verified.passes import pipeline
 from pypto_verified.passes.context import PassContext, Planner
+from pypto_verified.request import Simulation
+from pypto_verified.simulator.errors import ShapeError, SimError, UnmodelledError
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 VECTOR_ADD = str(EXAMPLES / "vector_add.py")
@@ -151,3 +153,14 @@ def test_a_file_tells_the_sizes_that_nobody_sets(capsys: pytest.CaptureFixture[s
     assert main(["simulate", RMSNORM, "--input", f"x={tmp_path / 'x.npy'}", "-o", str(tmp_path)]) == 0
     assert f"note: M: 5, as the shape of {tmp_path / 'x.npy'} says" in capsys.readouterr().err
     assert np.load(tmp_path / "out.npy").shape == (5, 256)
+
+
+@pytest.mark.parametrize(
+    ("errors", "findings", "code"),
+    [
+        ([], (), 0), ([ShapeError("a fault")], (), 1), ([UnmodelledError("an op")], (), 3), ([], ("a race",), 1),
+        ([ShapeError("a fault"), UnmodelledError("an op")], (), 1), ([UnmodelledError("an op")], ("a race",), 1),
+    ],
+)
+def test_what_is_not_modelled_hides_no_fault(errors: list[SimError], findings: tuple[str, ...], code: int) -> None:
+    assert Simulation("k", {}, frozenset(), errors, (), findings).exit_code() == code
