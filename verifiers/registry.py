@@ -36,6 +36,7 @@ from verifiers import (
     write,
     write_lanes,
     write_twice,
+    write_union,
 )
 from verifiers.rule import Rule
 
@@ -48,7 +49,7 @@ RULES: tuple[AnyRule, ...] = (
     *event.RULES, *event_names.RULES, *event_buffers.RULES, *kind.RULES, *pitch.RULES, *split.RULES,
     *fifo.RULES, *fifo_slots.RULES,
     *extents.RULES, *layout_ops.RULES, *relabel.RULES, *stride.RULES, *dtype_ops.RULES, *dtype_mask.RULES, *init.RULES,
-    *write.RULES, *write_twice.RULES, *write_lanes.RULES,
+    *write.RULES, *write_twice.RULES, *write_lanes.RULES, *write_union.RULES,
     *race.RULES,
 )
 

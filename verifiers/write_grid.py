@@ -8,9 +8,8 @@ the caller's business.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, const, implies, substitute, symbol, symbols_of
 from pypto_verified.index.cond import TRUE
@@ -44,7 +43,8 @@ class Walk:
 @dataclass(frozen=True, slots=True)
 class GridSite(Site):
     """One axis of the only store to a tensor: `reached` by the last window of its walk, if one `ran`; `gap` is the end
-    of some window that is not the last, `next` the start of the one after it, `first` the start of the first."""
+    of some window that is not the last, `next` the start of the one after it, `first` the start of the first. `untold`:
+    why it is not known what other iterations write."""
 
     tensor: str
     axis: int
@@ -55,6 +55,7 @@ class GridSite(Site):
     gap: Expr
     next: Expr
     first: Expr
+    untold: str = ""
 
 
 def stored(step: Step) -> tuple[Window, ...]:
@@ -69,14 +70,20 @@ def loaded(step: Step) -> tuple[Window, ...]:
     return (*read, *stored(step)) if isinstance(adds, EnumAttr) and adds.member != "atomic_none" else read
 
 
-def lone_stores(context: Context) -> Iterator[tuple[Step, Window]]:
-    """Each store that is the only one to its tensor, which is never read and not written by what is not modelled."""
+def stores_by_tensor(context: Context) -> Iterator[list[tuple[Step, Window]]]:
+    """All stores to each tensor that is never read and not written by what is not modelled."""
     steps = context.program.steps
     stores = [(s, w) for s in steps for w in stored(s)]
-    count = Counter(w.view.base for _, w in stores)
     read = {w.view.base for s in steps for w in loaded(s)}
     if all(s.modelled for s in steps):
-        yield from ((s, w) for s, w in stores if count[w.view.base] == 1 and w.view.base not in read and not w.parent)
+        for base in dict.fromkeys(w.view.base for _, w in stores if w.view.base not in read):
+            yield [(s, w) for s, w in stores if w.view.base == base]
+
+
+def lone_stores(context: Context) -> Iterator[tuple[Step, Window]]:
+    """Each store that is the only one to its tensor."""
+    for stores in stores_by_tensor(context):
+        yield from stores if len(stores) == 1 and not stores[0][1].parent else ()
 
 
 def _grids(context: Context) -> Iterator[GridSite]:
@@ -93,10 +100,13 @@ def _parts(context: Context) -> Iterator[GridSite]:
         for axis, extent in enumerate(window.bounds):
             if _walk(context, step, window, axis) is None:
                 start, size = unclamped(window.offsets[axis]), window.sizes[axis]
-                moving = _moving(step, start)
-                walk = _plain(moving[0], start, size) if len(moving) == 1 and step.path is _outside(step) else None
+                moving = moving_loops(step, start)
+                walk = plain_walk(moving[0], start, size) if len(moving) == 1 and step.path is _outside(step) else None
                 alone = Walk("alone", const(1), start, size, step.path)
-                yield _grid(context, step, window, axis, walk or alone, extent)
+                untold = "a window that several loops move, or a condition leaves out, is not followed"
+                yield replace(
+                    _grid(context, step, window, axis, walk or alone, extent),
+                    untold=untold if context.strict and moving and walk is None else "")
 
 
 def _walk(context: Context, step: Step, window: Window, axis: int) -> Walk | None:
@@ -105,7 +115,8 @@ def _walk(context: Context, step: Step, window: Window, axis: int) -> Walk | Non
     return found if found is not None and found.at(const(0))[0].value == 0 else None
 
 
-def _moving(step: Step, start: Expr) -> list[Loop]:
+def moving_loops(step: Step, start: Expr) -> list[Loop]:
+    """The loops around a step that move its window from one iteration to the next."""
     return [x for x in step.loops if x.var is not None and _runs(x) & set(symbols_of(start))]
 
 
@@ -114,9 +125,9 @@ def mover(context: Context, step: Step, window: Window, axis: int) -> Walk | Non
     start, size, extent = unclamped(window.offsets[axis]), window.sizes[axis], window.bounds[axis]
     kinds = context.program.symbols.kinds
     dims = {n for n in symbols_of(extent) if kinds.get(n) is SymbolKind.DIM}
-    moving = _moving(step, start)
+    moving = moving_loops(step, start)
     if len(moving) == 1 and step.path is _outside(step):
-        made = _plain(moving[0], start, size) or _in_turns(moving[0], start, size)
+        made = plain_walk(moving[0], start, size) or _in_turns(moving[0], start, size)
         upper = moving[0].upper
         return made if made is not None and upper is not None and dims & set(symbols_of(upper)) else None
     names = set(symbols_of(start))
@@ -135,7 +146,7 @@ def _runs(loop: Loop) -> set[str]:
     return {n for t in (loop.counter, loop.var) if t is not None for n in symbols_of(t)} - fixed
 
 
-def _plain(loop: Loop, start: Expr, size: Expr) -> Walk | None:
+def plain_walk(loop: Loop, start: Expr, size: Expr) -> Walk | None:
     """A loop with a constant step; only its counter moves the window."""
     name = next((repr(t) for t in (loop.var, loop.counter) if t is not None and set(symbols_of(t)) == {repr(t)}), "")
     if loop.lower is None or loop.upper is None or loop.step is None or (loop.step.value or 0) <= 0:
@@ -222,7 +233,7 @@ WRITE_WHOLE: Rule[GridSite] = Rule(
     unseen="the rest is left to other blocks",
     source="PyPTO: an Out is written wholly",
     claim="a store of a fixed window writes its block of the output; with --strict, it writes all of the output",
-    sites=_parts, applies=always,
+    sites=_parts, applies=always, given=lambda s: not s.untold, undecided=lambda s: s.untold,
     goal=_whole,
     explain=lambda s, w: (
         f"axis {s.axis} of {s.tensor} has {w.show(s.extent)}, this function alone writes {w(s.first)} to "

@@ -17,4 +17,19 @@ def _stepping(size: str) -> str:
         window("w", "o", "%i, %c0", "%rows, %c64"), store("part", "w", VEC), "}")), "%M: index")
 
 
-PAIRS: dict[str, Pair] = {"WRITE-GAP": Pair(_stepping("c32"), _stepping("c16"))}
+def _whole_windows_and_rest(least: str) -> str:
+    """A loop over the whole windows of 32 rows, then what is left of M rows, if that is more than `least`."""
+    return kernel("\n".join((
+        view("o", "q", "M"), alloc("t", VEC), fill("t", VEC),
+        "%rest = arith.remsi %M, %c32 : index", "%whole = arith.subi %M, %rest : index",
+        "scf.for %i = %c0 to %whole step %c32 {",
+        window("w", "o", "%i, %c0", "%c32, %c64"), store("t", "w", VEC), "}",
+        f"%some = arith.cmpi sgt, %rest, %{least} : index", "scf.if %some {",
+        alloc("part", VEC, 8192, "rest"), fill("part", VEC),
+        window("v", "o", "%whole, %c0", "%rest, %c64"), store("part", "v", VEC), "}")), "%M: index")
+
+
+PAIRS: dict[str, Pair] = {
+    "WRITE-GAP": Pair(_stepping("c32"), _stepping("c16")),
+    "WRITE-UNION": Pair(_whole_windows_and_rest("c0"), _whole_windows_and_rest("c1")),
+}

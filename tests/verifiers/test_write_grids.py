@@ -144,3 +144,42 @@ def test_with_the_stricter_reading_a_function_writes_all_of_it_alone() -> None:
         view("o", "q", "c128"), alloc("t", VEC), fill("t", VEC), "scf.for %i = %c0 to %c128 step %c32 {",
         rows("i", "c32"), "}")))
     assert verdicts(check(loop, families="WRITE", strict=True), "WRITE-WHOLE") == {Verdict.PROVED}
+
+
+def guarded(least: str) -> str:
+    """All of M rows, if there are at least as many."""
+    return grid(
+        f"%some = arith.cmpi sge, %M, %{least} : index", "scf.if %some {", "scf.for %i = %c0 to %M step %c32 {",
+        "%left = arith.subi %M, %i : index", "%rows = arith.minsi %left, %c32 : index", rows("i", "rows"), "}", "}")
+
+
+def test_a_condition_on_the_size_leaves_no_size_out() -> None:
+    assert verdicts(check(guarded("c1"), families="WRITE"), "WRITE-UNION") == {Verdict.PROVED}
+    found = finding(check(guarded("c32"), families="WRITE"), "WRITE-UNION")
+    assert (found.verdict, found.message) == (Verdict.REFUTED, "no store writes o[0, :]")
+
+
+def halves(second: str) -> str:
+    """Two stores of 32 rows each to a tensor of 64."""
+    return kernel("\n".join((
+        "%c40 = arith.constant 40 : index", view("o", "q", "c64"), alloc("t", VEC), fill("t", VEC),
+        rows("c0", "c32"), rows(second, "c32").replace("%w", "%v"))))
+
+
+@pytest.mark.parametrize(("second", "verdict"), [("c32", Verdict.PROVED), ("c40", Verdict.REFUTED)])
+def test_several_stores_write_all_of_an_output_with_the_stricter_reading(second: str, verdict: Verdict) -> None:
+    text = halves(second)
+    assert verdicts(check(text, families="WRITE", strict=True), "WRITE-UNION") == {verdict}
+    assert not obligations(check(text, families="WRITE"), "WRITE-UNION")
+
+
+def test_what_two_loops_write_is_not_known() -> None:
+    """M rows in parts of 64, each in two windows of 32."""
+    text = grid(
+        "scf.for %i = %c0 to %M step %c64 {", "scf.for %j = %c0 to %c64 step %c32 {",
+        "%at = arith.addi %i, %j : index", "%in = arith.cmpi slt, %at, %M : index", "scf.if %in {",
+        "%left = arith.subi %M, %at : index", "%rows = arith.minsi %left, %c32 : index", rows("at", "rows"),
+        "}", "}", "}")
+    result = check(text, families="WRITE", strict=True)
+    assert Verdict.REFUTED not in {o.verdict for o in result.obligations}
+    assert Verdict.UNKNOWN in verdicts(result, "WRITE-WHOLE")
