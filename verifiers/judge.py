@@ -174,7 +174,7 @@ class Judge:
             found["LANE-INDEX"] = None
         if kinds - {None}:
             found["SCALAR-ROUND-TRIP"] = None
-        found.update(dict.fromkeys(f"assumed: {text}" for text, c in self.assumed if names_of(c) & names))
+        found.update(dict.fromkeys(f"assumed: {text}" for text, c in self.assumed if c is FALSE or names_of(c) & names))
         return tuple(found)
 
     def _explain(self, rule: AnyRule, site: Site, decision: Decision, hypotheses: Cond, goal: Cond) -> Finding:

@@ -85,6 +85,8 @@ def confirm(
     if found is not None:
         return f"confirmed: wrong result: {found}"
     seen = judged(rule, replay(func, witness, target, seed, max_steps=max_steps), line)
+    if seen.startswith("not observed") and rule.startswith("PLAN-CAPACITY") and not _placed(func, line):
+        return "not run: a tile without an address has memory of its own in a run"
     compared = (*COMPARED_WITH_OWN_STORAGE, *COMPARED_WITH_DECLARED, *BESIDE_THE_PEER)
     if seen.startswith("not observed") and rule.startswith(compared) and not _hands_out(func):
         return "not run: nothing leaves the core in a run of this function alone"
@@ -143,6 +145,12 @@ def _stored(func: Func) -> tuple[str, ...]:
         if value is not None:
             found[value.name] = None
     return tuple(found)
+
+
+def _placed(func: Func, line: int) -> bool:
+    """Whether the text gives an address to what it allocates there."""
+    ops = tuple(walk(func.body)) if func.body is not None else ()
+    return any(op.opt("addr") is not None for op in ops if line in (0, op.line, op.loc.line))
 
 
 def _hands_out(func: Func) -> bool:

@@ -188,3 +188,17 @@ def test_an_author_may_clamp_an_offset(tmp_path: Path) -> None:
     text.write_text(compile_function(load_file(kernel).programs[0].functions[0], A2A3).text, encoding="utf-8")
     (function,) = check_file(str(text), CheckOptions(timeout=0)).functions
     assert [(f.rule, f.verdict, f.replay) for f in function.findings] == [("BOUND-CLAMP", Verdict.REFUTED, "")]
+
+
+@pytest.mark.parametrize(("at", "replay"), [
+    (" addr = %z", "confirmed: capacity: "), ("", "not run: a tile without an address has memory of its own in a run"),
+])
+def test_a_tile_that_fits_nowhere_is_seen_where_it_has_an_address(tmp_path: Path, at: str, replay: str) -> None:
+    path = tmp_path / "k.pto"
+    path.write_text(
+        'module attributes {pto.target_arch = "a2a3"} {\n  func.func @k() {\n    %z = arith.constant 0 : i64\n'
+        f"    %t = pto.alloc_tile{at} : !pto.tile_buf<vec, 512x512xf32>\n    return\n  }}\n}}\n", encoding="utf-8")
+    (function,) = check_file(str(path), CheckOptions(timeout=0)).functions
+    found = {f.rule: f.replay for f in function.findings}
+    assert found["PLAN-CAPACITY"].startswith(replay)
+    assert function.verdict is Verdict.REFUTED

@@ -7,8 +7,9 @@ import pytest
 from pypto_verified.errors import InputError
 from pypto_verified.index import holds, symbol
 from pypto_verified.pto.reader import read
+from pypto_verified.report.model import Verdict
 from pypto_verified.targets import A2A3
-from tests.verifiers.kernels import kernel, view
+from tests.verifiers.kernels import alloc, check, kernel, load, tile, verdicts, view, window
 from verifiers import Options, unused_assumptions
 from verifiers.assume import names_in, parse_assumption, to_condition
 
@@ -50,3 +51,12 @@ def test_an_assumption_about_nothing_is_reported() -> None:
     module = read(kernel(view("a", "p", "M"), "%M: index"), "k.pto")
     options = Options(assume=("M % 16 == 0", "N > 1"), names={"k": {"M": "rows"}})
     assert unused_assumptions(module, A2A3, options) == ("N > 1",)
+
+
+def test_an_assumption_that_nothing_meets_is_named() -> None:
+    text = kernel("\n".join((
+        view("a", "p", "M"), alloc("t", tile()), window("w", "a", "%c0, %c0", "%c32, %c64"), load("w", "t", tile()))),
+        "%M: index")
+    result = check(text, families="BOUND", assume=("M < 0",))
+    assert Verdict.VACUOUS in verdicts(result, "BOUND-UPPER")
+    assert {"assumed: M < 0"} <= {a for o in result.obligations for a in o.assumptions}
