@@ -1,7 +1,8 @@
 """Many kernels, by any `concurrent.futures.Executor`: batches out, finds in, one per cause, each shrunk.
 
 A kernel is named by (seed, example): whoever generates it, on whatever worker, gets the same one. Nothing is shared
-between batches, so a broken pool costs no find: the batches that it had are handed out again, one example at a time.
+between batches, so a broken pool costs no find: what it had is handed out again, one example at a time and nothing
+beside it, so that the one that breaks the next pool is known.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class _Campaign:
         self.result = Result(plan)
         self.executor = make()
         self.jobs: dict[Future[Outcome | Found], Job] = {}
-        self.again: list[Batch] = []
+        self.suspects: deque[Job] = deque()
         self.next = 0
         self.arrived: dict[int, tuple[int, list[Found]]] = {}
         self.turn = 0
@@ -61,11 +62,7 @@ class _Campaign:
     def work(self, started: float) -> None:
         while True:
             self.result.seconds = time.monotonic() - started
-            while sum(isinstance(job, Batch) for job in self.jobs.values()) < 2 * self.workers:
-                batch = self._next_batch()
-                if batch is None:
-                    break
-                self._submit(batch)
+            self._hand_out()
             if not self.jobs:
                 return
             done, _ = wait(self.jobs, return_when=FIRST_COMPLETED)
@@ -74,6 +71,17 @@ class _Campaign:
                 self._recover()
             self.result.seconds = time.monotonic() - started
             self.on_progress(self.result)
+
+    def _hand_out(self) -> None:
+        if self.suspects:
+            if not self.jobs:
+                self._submit(self.suspects.popleft())
+            return
+        while sum(isinstance(job, Batch) for job in self.jobs.values()) < 2 * self.workers:
+            batch = self._next_batch()
+            if batch is None:
+                return
+            self._submit(batch)
 
     def _submit(self, job: Job) -> None:
         try:
@@ -84,8 +92,6 @@ class _Campaign:
         self.jobs[future] = job
 
     def _next_batch(self) -> Batch | None:
-        if self.again:
-            return self.again.pop()
         plan = self.plan
         if plan.seconds is not None and self.result.seconds >= plan.seconds:
             return None
@@ -123,7 +129,8 @@ class _Campaign:
             self.turn += count
             self.queue += found
         while self.queue and not any(
-            isinstance(job, Shrink) and _alike(job.found, self.queue[0]) for job in self.jobs.values()
+            isinstance(job, Shrink) and _alike(job.found, self.queue[0])
+            for job in (*self.jobs.values(), *self.suspects)
         ):
             self._found(self.queue.popleft())
 
@@ -162,18 +169,20 @@ class _Campaign:
         self.on_found(small)
 
     def _recover(self) -> None:
-        """A worker died: a new pool, and what was under way once more, each example on its own. An example that was
-        already on its own is the one that kills, and a find."""
+        """A worker died: a new pool, and what was under way once more, each example on its own. A job that had the
+        pool for itself is the one that kills: an example is a find, and a find that kills while it is made smaller
+        stands as it was found."""
         self.executor.shutdown(wait=False)
         self.executor = self.make()
         jobs, self.jobs = list(self.jobs.values()), {}
         for job in jobs:
-            if isinstance(job, Shrink):
-                continue  # the find stands as it was found
-            if job.count > 1:
-                self.again += [Batch(job.plan, job.start + i, 1) for i in range(job.count)]
-            else:
+            if isinstance(job, Batch) and job.count > 1:
+                self.suspects += [Batch(job.plan, job.start + i, 1) for i in range(job.count)]
+            elif len(jobs) > 1:
+                self.suspects.append(job)
+            elif isinstance(job, Batch):
                 self._killer(job)
+        self._advance()
 
     def _killer(self, batch: Batch) -> None:
         (example,) = batch.examples()
@@ -182,8 +191,10 @@ class _Campaign:
         find = Find("crash", "the worker died", f"example {example} of seed {batch.plan.seed} ends its process")
         self.result.stats.kernels += 1
         found = Found(find, kernel, batch.plan.seed, example, size(kernel.function))
-        self.result.found.setdefault(found.cause, found)
-        self.on_found(found)
+        known = self.result.found.get(found.cause)
+        self.result.found[found.cause] = found if known is None else replace(known, duplicates=known.duplicates + 1)
+        if known is None:
+            self.on_found(found)
 
 
 def _alike(old: Found, new: Found) -> bool:

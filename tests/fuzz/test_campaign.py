@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -19,8 +20,8 @@ from pypto_verified.fuzz import campaign, folder
 from pypto_verified.fuzz.campaign import run
 from pypto_verified.fuzz.command import pool
 from pypto_verified.fuzz.faults import FAULTS, switched_on
-from pypto_verified.fuzz.records import Batch, Found, Outcome, Plan, Result
-from pypto_verified.fuzz.work import run_batch
+from pypto_verified.fuzz.records import Batch, Found, Job, Outcome, Plan, Result, Shrink
+from pypto_verified.fuzz.work import run_batch, run_job
 from tests.fuzz.inline import Inline
 
 FAULTY = Plan(seed=1, examples=60, batch=10, deep_every=0, fault="sub-is-add")
@@ -96,12 +97,33 @@ def _dies(batch: Batch) -> Outcome:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills its worker")
-def test_a_worker_that_dies_loses_nothing_and_is_a_find(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_worker_that_dies_loses_nothing_and_is_a_find(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(campaign, "run_job", _dies)
-    result = run(partial(pool, 1), 1, Plan(seed=5, examples=30, batch=10, deep_every=0, shrink=False))
-    assert result.stats.kernels == 30
+    plan = Plan(seed=5, examples=30, batch=10, deep_every=0, shrink=False)
+    seen: list[int] = []
+    result = run(partial(pool, workers), workers, plan, on_found=lambda found: seen.append(found.example))
     (found,) = result.found.values()
-    assert (found.find.cause, found.example) == ("the worker died", 17)
+    assert (found.find.cause, found.example, found.duplicates) == ("the worker died", 17, 0)
+    assert seen == [17]
+    stats = result.stats
+    assert stats.kernels == 30
+    assert stats.agreed + stats.undefined + sum(stats.left_out.values()) == 29, "all others are examined"
+
+
+def _dies_while_shrinking(job: Job) -> Outcome | Found:
+    if isinstance(job, Shrink):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run_job(job)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills its worker")
+def test_a_find_that_kills_while_it_is_made_smaller_stands_as_it_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(campaign, "run_job", _dies_while_shrinking)
+    result = run(partial(pool, 2), 2, replace(FAULTY, examples=30))
+    assert result.stats.kernels == 30
+    assert result.found
+    assert not any(found.shrunk for found in result.found.values())
 
 
 def test_time_ends_a_campaign() -> None:
