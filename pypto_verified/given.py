@@ -33,6 +33,20 @@ def number(name: str, text: str) -> Scalar:
             raise InputError(f"--set {name}={text}: not a number") from None
 
 
+def scalar(name: str, text: str, dtype: DType) -> Scalar:
+    """`--set name=text` as a scalar argument: for an integer type a whole number of its width, signed or not."""
+    value = number(name, text)
+    if dtype.is_float:
+        return value
+    if not isinstance(value, int):
+        raise InputError(f"--set {name}={text}: not an integer, {name} is {dtype.name}")
+    least = 0 if dtype.kind in ("uint", "bool") else -(1 << (dtype.bits - 1))
+    most = 1 if dtype.kind == "bool" else (1 << dtype.bits) - 1
+    if not least <= value <= most:
+        raise InputError(f"--set {name}={text}: {name} is {dtype.name}, which that does not fit")
+    return value
+
+
 def array(
     name: str, text: str, dtype: DType, shape: tuple[int, ...] | None, random: np.random.Generator
 ) -> Array:

@@ -15,8 +15,9 @@ import numpy as np
 
 from pypto_verified import inputs, language
 from pypto_verified.compiler import Artifact, compile_function, kernels_of
+from pypto_verified.dtypes import INDEX
 from pypto_verified.errors import InputError, Location, PtoError
-from pypto_verified.given import array, integer, number, shape_of_file
+from pypto_verified.given import array, integer, scalar, shape_of_file
 from pypto_verified.index import evaluate
 from pypto_verified.ir.expr import Dim, Var
 from pypto_verified.ir.index_form import to_index
@@ -25,7 +26,7 @@ from pypto_verified.ir.types import TensorType
 from pypto_verified.labels import labels
 from pypto_verified.pto.module import Func, Module, Value
 from pypto_verified.pto.reader import read
-from pypto_verified.pto.types import PtrType
+from pypto_verified.pto.types import PtrType, ScalarType
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.errors import SimError, UnmodelledError
 from pypto_verified.simulator.replay import tensor_shapes
@@ -196,12 +197,13 @@ def scalars_of(kernels: Sequence[Kernel], request: Request, notes: list[str]) ->
     """Values of the scalar arguments, by the author's name; a size that nobody sets comes from an input file.
     InputError for one without a value, and for a name nobody has."""
     found: dict[str, Scalar] = {}
-    known = dict.fromkeys(
-        k.name(a) for k in kernels for a in k.func.args
-        if not isinstance(a.type, PtrType) and a.name not in LAUNCH_ARGUMENTS)
-    for name in known:
+    known = {
+        k.name(a): a.type for k in kernels for a in k.func.args
+        if not isinstance(a.type, PtrType) and a.name not in LAUNCH_ARGUMENTS}
+    for name, type_ in known.items():
         if name in request.sets:
-            found[name] = number(name, request.sets[name])
+            dtype = type_.dtype if isinstance(type_, ScalarType) else INDEX
+            found[name] = scalar(name, request.sets[name], dtype)
     for name, (size, path) in _told_by_files(kernels, request).items():
         if name in known and name not in found:
             found[name] = size

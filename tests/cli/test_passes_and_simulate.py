@@ -164,3 +164,41 @@ def test_a_file_tells_the_sizes_that_nobody_sets(capsys: pytest.CaptureFixture[s
 )
 def test_what_is_not_modelled_hides_no_fault(errors: list[SimError], findings: tuple[str, ...], code: int) -> None:
     assert Simulation("k", {}, frozenset(), errors, (), findings).exit_code() == code
+
+
+SCALARS = """import pypto.language as pl
+
+M = pl.dynamic("M")
+
+
+@pl.program
+class Scalars:
+    @pl.function(type=pl.FunctionType.InCore)
+    def plus(
+        self, n: pl.Scalar[pl.INT8], f: pl.Scalar[pl.FP16], x: pl.Tensor[[M, 32], pl.INT8],
+        out: pl.Out[pl.Tensor[[M, 32], pl.INT8]],
+    ) -> pl.Tensor[[M, 32], pl.INT8]:
+        return pl.store(pl.load(x, [0, 0], [1, 32]), [0, 0], out)
+"""
+
+
+@pytest.mark.parametrize(
+    ("sets", "message"),
+    [
+        ({"M": "1.5"}, "--set M=1.5: not an integer, M is INDEX"),
+        ({"n": "1.5"}, "--set n=1.5: not an integer, n is INT8"),
+        ({"n": "inf"}, "--set n=inf: not an integer, n is INT8"),
+        ({"n": "256"}, "--set n=256: n is INT8, which that does not fit"),
+        ({"n": "-129"}, "--set n=-129: n is INT8, which that does not fit"),
+        ({"n": "-128", "f": "nan"}, ""),
+        ({"n": "255"}, ""),
+    ],
+)
+def test_scalars_have_the_type_of_their_argument(
+    sets: dict[str, str], message: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "scalars.py"
+    path.write_text(SCALARS)
+    words = [w for name, value in ({"M": "1", "n": "1", "f": "1"} | sets).items() for w in ("--set", f"{name}={value}")]
+    assert main(["simulate", str(path), *words]) == (2 if message else 0)
+    assert message in capsys.readouterr().err
