@@ -247,6 +247,59 @@ def test_global_memory_is_told_apart_by_pointer_and_window() -> None:
     assert "RACE-RAW" not in {o.rule for o in _judge(copied("c0", "q")).obligations}
 
 
+@pytest.mark.parametrize(("pointer", "rests"), [("q", True), ("p", False)])
+def test_a_proof_that_tells_two_tensors_apart_says_that_it_assumes_so(pointer: str, rests: bool) -> None:
+    """Nothing orders the load after the store: right only if the two pointers never name the same memory."""
+    text = kernel("\n".join((
+        view("pv", "p", "c512"), view("qv", pointer, "c512"), alloc("a", VEC), alloc("b", VEC, 8192),
+        window("src", "pv", "%c0, %c0", "%c32, %c64", "32x64"),
+        window("dst", "qv", "%c32, %c0", "%c32, %c64", "32x64"), load("src", "a", VEC, "32x64"), both("MTE2 MTE3"),
+        store("a", "dst", VEC, "32x64"), load("src", "b", VEC, "32x64"))))
+    result = _judge(text)
+    assert _verdicts(result) == {PROVED}
+    assert any("DISTINCT-POINTERS" in o.assumptions for o in result.obligations) is rests
+
+
+@pytest.mark.parametrize(("op", "right"), [
+    ("remui %i, %c2", True), ("andi %i, %c1", True), ("andi %i, %c2", False), ("xori %r, %c1", True)])
+def test_slots_in_turn_may_be_counted_by_unsigned_ops_and_masks(op: str, right: bool) -> None:
+    """`i & 2` is 0, 0, 2, 2: flag 2 is nowhere primed."""
+    text = slots("c2").replace("%id = arith.remsi %i, %c2 : index", "\n    ".join((
+        "%r = arith.remsi %i, %c2 : index", f"%id = arith.{op} : index"))).replace(
+        "%old = arith.remsi %i, %c2 : index", "%old = arith.addi %id, %c0 : index")
+    *_, result = verify(parse(text, "k.pto"), target("a2a3"), Options(families=frozenset({"RACE", "EVENT"})))
+    assert {o.verdict for o in result.obligations} == {PROVED} if right else REFUTED in {
+        o.verdict for o in result.obligations}
+
+
+@pytest.mark.parametrize("last", [37, 1000])
+def test_a_race_far_down_a_loop_is_found(last: int) -> None:
+    """Iteration `last` does not wait for its load."""
+    text = pipes(
+        f"%last = arith.constant {last} : index",
+        loop("M", read("a"), branch("ne, %i, %last", both("MTE2 V")), exp("a", "b"), both("V MTE2"), barrier("V")),
+        args="%M: index")
+    found = finding(_judge(text), "RACE-RAW")
+    assert found.verdict is REFUTED
+    assert dict(found.witness)["M"] > last
+
+
+def test_more_flags_than_slots_are_refuted_where_the_slots_come_round() -> None:
+    """Six slots and seven flags: iteration 6 writes the slot of iteration 0 and waits for a flag that was primed."""
+    text = pipes(
+        "%c6 = arith.constant 6 : index", "%c7 = arith.constant 7 : index", "%size = arith.constant 8192 : index",
+        *(flag("set", n, "V MTE2") for n in range(7)),
+        loop("M", "%id = arith.remsi %i, %c7 : index", "%slot = arith.remsi %i, %c6 : index",
+             "%off = arith.muli %slot, %size : index", "%at = arith.index_cast %off : index to i64",
+             f"%t = pto.alloc_tile addr = %at valid_row = %c32 valid_col = %c64 : {VEC}",
+             computed("wait", "id", "V MTE2"), load("src", "t", VEC, "32x64"), computed("set", "id", "MTE2 V"),
+             computed("wait", "id", "MTE2 V"), unary("texp", "t", "t", VEC), computed("set", "id", "V MTE2")),
+        *(flag("wait", n, "V MTE2") for n in range(7)), args="%M: index")
+    found = finding(_judge(text), "RACE-WAR")
+    assert found.verdict is REFUTED
+    assert dict(found.witness)["M"] >= 7
+
+
 def test_a_refutation_names_both_ops_the_bytes_and_the_iteration() -> None:
     text = pipes(loop("M", read("a"), both("MTE2 V"), exp("a", "b"), barrier("V")), args="%M: index")
     found = finding(_judge(text), "RACE-WAR")

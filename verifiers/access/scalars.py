@@ -50,7 +50,25 @@ def _shift(op: str, a: Expr, b: Expr) -> Expr | None:
     return a * (1 << b.value) if op == "arith.shli" else a // (1 << b.value)
 
 
+def _masked(op: str, a: Expr, b: Expr) -> Expr | None:
+    """`&` and `^` with a constant that has its ones side by side, for `^` the lowest among them."""
+    if a.value is not None:
+        a, b = b, a
+    mask = b.value
+    if mask is None or mask <= 0 or (mask + (low := mask & -mask)) & mask:
+        return None
+    if op == "arith.andi":
+        return a % (mask + low) // low * low
+    within = low == 1 and a.lo is not None and a.lo >= 0 and a.hi is not None and a.hi <= mask
+    return mask - a if within else None
+
+
 _SHIFTS = frozenset({"arith.shli", "arith.shrsi"})
+_MASKS = frozenset({"arith.andi", "arith.xori"})
+_SIGNED = {
+    "arith.divui": "arith.divsi", "arith.remui": "arith.remsi", "arith.ceildivui": "arith.ceildivsi",
+    "arith.maxui": "arith.maxsi", "arith.minui": "arith.minsi", "arith.shrui": "arith.shrsi"}
+"""What an unsigned op is for operands that are not negative."""
 _SAME = frozenset({"arith.index_cast", "arith.extsi", "arith.trunci"})
 
 WRAPPING = frozenset({"arith.addi", "arith.subi", "arith.muli", "arith.shli", "arith.trunci", "arith.index_cast"})
@@ -94,14 +112,19 @@ class Scalars:
         if name in _SAME or name == "arith.extui":
             return self._convert(op, args[0])
         if len(args) == 2 and isinstance(args[0], Expr) and isinstance(args[1], Expr):
-            if name in _BINARY:
-                return _BINARY[name](args[0], args[1])
-            if name in _DIVISION:
-                return self._divide(op, args[0], args[1])
-            shifted = _shift(name, args[0], args[1]) if name in _SHIFTS else None
-            if shifted is not None:
-                return shifted
+            return self._integer(op, args[0], args[1])
         return self._unknown(op)
+
+    def _integer(self, op: Op, a: Expr, b: Expr) -> Scalar:
+        name = _SIGNED.get(op.name, op.name)
+        if name != op.name and any(x.lo is None or x.lo < 0 for x in (a, b)):
+            return self._unknown(op)
+        if name in _BINARY:
+            return _BINARY[name](a, b)
+        if name in _DIVISION:
+            return self._divide(op, name, a, b)
+        made = _shift(name, a, b) if name in _SHIFTS else _masked(name, a, b) if name in _MASKS else None
+        return made if made is not None else self._unknown(op)
 
     def select(self, name: str, cond: Scalar, a: Scalar, b: Scalar) -> Scalar:
         """`cond ? a : b`, also the result of an `scf.if`; not decided here: a DEFINED symbol or a case split."""
@@ -142,7 +165,8 @@ class Scalars:
             return self._unknown(op)
         return value
 
-    def _divide(self, op: Op, a: Expr, b: Expr) -> Scalar:
+    def _divide(self, op: Op, name: str, a: Expr, b: Expr) -> Scalar:
+        """`name`: the signed op that `op` is for these operands."""
         if b.value == 0:
             raise ParseError(f"{op.name} divides by zero", op.loc if op.loc.line else Location(line=op.line),
                              "an integer divided by zero has no value")
@@ -150,15 +174,15 @@ class Scalars:
             return const(0)  # whatever the divisor is: by zero, the run has no meaning
         if b.value is not None and b.value < 0:
             quotient = truncated_quotient(a, as_expr(-b.value)) * -1
-            if op.name == "arith.divsi":
+            if name == "arith.divsi":
                 return quotient
-            return a - b * quotient if op.name == "arith.remsi" else self._unknown(op)
+            return a - b * quotient if name == "arith.remsi" else self._unknown(op)
         if b.lo is None or b.lo < 0:
             return self._unknown(op)
         if b.lo == 0:
             # A run that divides by zero has no meaning: whoever gets here has a positive divisor.
             self.symbols.require(implies(self.path, b >= 1))
-        return _DIVISION[op.name](a, b)
+        return _DIVISION[name](a, b)
 
     def _unknown(self, op: Op) -> Scalar:
         from pypto_verified.pto.types import ScalarType

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TypeAlias
 
 from pypto_verified.index import Expr
@@ -142,6 +143,14 @@ def _what(operand: Operand) -> str:
 def is_global(access: Access) -> bool:
     """Whether it touches global memory."""
     return not isinstance(access.place, OnChip)
+
+
+@lru_cache(maxsize=1)
+def tells_pointers_apart(program: AccessProgram, target: Target) -> bool:
+    """Whether one tensor is written and another accessed, and no pair is made of the two: assumption
+    DISTINCT-POINTERS."""
+    outside = [a for own in accesses_of(program, target).values() for a in own if is_global(a)]
+    return any(a.writes for a in outside) and len({a.place.arena for a in outside}) > 1
 
 
 def space_of(access: Access) -> Space | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from pypto_verified.index.cond import FALSE
 from pypto_verified.targets.pipes import Hazard, barrier_holds
-from verifiers.race.accesses import is_global
+from verifiers.race.accesses import is_global, tells_pointers_apart
 from verifiers.race.again import EVENT_AGAIN
 from verifiers.race.found import PairSite, found_on_cores, other_pipes, pair_site, when, why_open
 from verifiers.race.handover import HANDOVER
@@ -57,8 +57,9 @@ def _help(s: PairSite) -> str:
 
 def _unneeded(s: PairSite) -> tuple[str, ...]:
     used = {s.pair.first.assumption, s.pair.second.assumption}
-    pointers = () if is_global(s.pair.second) else ("DISTINCT-POINTERS", "FLAG-IS-FENCE")
-    return (*pointers, *(a for a in _READINGS if a not in used))
+    fence = () if is_global(s.pair.second) else ("FLAG-IS-FENCE",)
+    pointers = () if tells_pointers_apart(s.context.program, s.context.target) else ("DISTINCT-POINTERS",)
+    return (*fence, *pointers, *(a for a in _READINGS if a not in used))
 
 
 _READINGS = ("VEC-TO-MAT-PIPE", "RAMP-PIPE", "MAT-FILL-PIPE", "POP-PIPE")

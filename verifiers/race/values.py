@@ -8,7 +8,7 @@ from itertools import product
 from types import MappingProxyType
 
 from pypto_verified.index import Cond, Expr, evaluate, holds, symbols_of
-from verifiers.access import AccessProgram, Loop, SymbolKind
+from verifiers.access import AccessProgram, Loop, SymbolKind, TileUse
 from verifiers.access.symbols import UNCONSTRAINED
 from verifiers.flags import trip_names
 from verifiers.solver.cone import conjuncts, names_of
@@ -17,6 +17,7 @@ _CHOSEN = frozenset({SymbolKind.DIM, SymbolKind.BLOCK})
 MOST_TRIED = 240
 """Choices of numbers that are tried for one function."""
 _SMALL = (1, 2, 3, 0, 4, 5)
+_FARTHEST, _MOST_TURNS = 2048, 4
 
 
 class Values(dict[str, int]):
@@ -111,9 +112,10 @@ def choices(
     steps = sorted({s for loop in loops for s in _strides(loop)})
     scale = max(steps, default=1)
     small = list(dict.fromkeys(k * s + d for s in (1, *steps) for k in _SMALL for d in (0, 1) if not d or s > 1))
+    far = [n for n in turns(program) if n not in small]
     fixed = {n: 0 if kinds[n] is SymbolKind.BLOCK else 4 * scale for n in names if n not in moving}
     tried = 0
-    for values in _mixed(len(moving), small):
+    for values in _mixed(len(moving), small, far):
         given = {**fixed, **dict(zip(moving, values, strict=True)), **told}
         if kinds.get("subblock_idx") is SymbolKind.BLOCK and given.get("subblock_idx", 0) > 1:
             continue
@@ -128,12 +130,12 @@ def choices(
             return
 
 
-def _mixed(count: int, small: list[int]) -> Iterator[tuple[int, ...]]:
-    """The same number for all, then all combinations of the first few."""
+def _mixed(count: int, small: list[int], far: list[int]) -> Iterator[tuple[int, ...]]:
+    """The same number for all, then all combinations of the first few of the small ones."""
     if not count:
         yield ()
         return
-    same = [(v,) * count for v in small]
+    same = [(v,) * count for v in (*small, *far)]
     yield from same
     seen = set(same)
     for values in product(small[:8], repeat=count):
@@ -148,6 +150,37 @@ def deciding(program: AccessProgram) -> frozenset[str]:
     bounds += [e for made in program.defined for e in (made.tile.valid_rows, made.tile.valid_cols)]
     named = {n for b in bounds for n in symbols_of(b)}
     return frozenset(named.union(*(symbols_of(step.path) for step in program.steps)))
+
+
+def turns(program: AccessProgram) -> list[int]:
+    """Trip counts past which something may change: just beyond the numbers that conditions compare with and that ids
+    and places are divided by."""
+    found: set[int] = set()
+    for step in program.steps:
+        found |= _constants(step.path)
+        for operands in step.operands.values():
+            for operand in operands:
+                if isinstance(operand, Expr):
+                    found |= _divisors(operand)
+                elif isinstance(operand, TileUse) and operand.root.address is not None:
+                    found |= _divisors(operand.root.address)
+    few = sorted(n for n in found if _SMALL[-1] <= n <= _FARTHEST)[:_MOST_TURNS]
+    return [n + d for n in few for d in (1, 2)]
+
+
+def _constants(c: Cond) -> set[int]:
+    found = {abs(c.expr.constant)} | _divisors(c.expr) if c.expr is not None else set[int]()
+    return found.union(*(_constants(part) for part in c.parts))
+
+
+def _divisors(e: Expr) -> set[int]:
+    found: set[int] = set()
+    for mono, _ in e.terms:
+        for atom in mono:
+            if atom.kind in ("floordiv", "mod") and atom.args[1].value is not None:
+                found.add(atom.args[1].value)
+            found = found.union(*(_divisors(arg) for arg in atom.args))
+    return found
 
 
 def _loops(program: AccessProgram) -> list[Loop]:
