@@ -58,7 +58,9 @@ def array(
         return from_file(name, text, dtype, shape)
     kind, _, extents = text.partition(":")
     if extents:
-        given = tuple(integer(name, n) for n in extents.split("x"))
+        if not all(n.isdecimal() for n in extents.split("x")):
+            raise InputError(f"--input {name}={text}: write a shape like 16x64")
+        given = tuple(map(int, extents.split("x")))
         if shape is not None and given != shape:
             raise InputError(f"--input {name}={text}: the tensor is {list(shape)}")
         shape = given
@@ -66,8 +68,6 @@ def array(
         raise InputError(f"the shape of {name} is not known", help=f"write it: --input {name}={kind}:16x64")
     if (size := prod(shape) * stored(dtype).itemsize) > MAX_TENSOR_BYTES:
         raise InputError(f"{name} is {list(shape)}: {size} bytes, the limit is {MAX_TENSOR_BYTES}")
-    if min(shape, default=0) < 0:
-        raise InputError(f"{name} is {list(shape)}: an extent is 0 or more")
     if kind in ("zeros", "ones"):
         return np.full(shape, kind == "ones").astype(stored(dtype))
     if kind == "ramp":

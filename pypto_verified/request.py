@@ -170,12 +170,14 @@ def _called(units: list[Module]) -> set[str]:
 
 def chosen(request: Request, functions: Mapping[str, Chosen]) -> Chosen:
     """The function that a request names, or the only one."""
-    known = ", ".join(functions) or "none"
+    known = ", ".join(functions)
     where = Location(request.path)
     if request.function:
         if request.function not in functions:
             raise InputError(f"no function {request.function} in this file; it has: {known}", where)
         return functions[request.function]
+    if not functions:
+        raise InputError("no kernel in this file", where)
     if len(functions) != 1:
         raise InputError(f"which function? this file has: {known}", where, "name one with --function")
     return next(iter(functions.values()))
@@ -260,7 +262,12 @@ def arrays_of(
         raise InputError(f"--input {unknown[0]}: there is no such tensor; there are: {', '.join(pointers)}")
     viewed: dict[str, tuple[int, ...]] = {}
     for kernel in kernels if not any(k.types for k in kernels) else ():
-        viewed |= tensor_shapes(kernel.func, by_argument(kernel, scalars))
+        numbers = by_argument(kernel, scalars)
+        views = (op for op in walk_ops(kernel.func) if op.name == "pto.make_tensor_view")
+        for dim in (v.name for op in views for v in op.args["shape"]):
+            if numbers.get(dim, 0) < 0:
+                raise InputError(f"--set {dim}={numbers[dim]}: a dim of a tensor is 0 or more")
+        viewed |= tensor_shapes(kernel.func, numbers)
     for name, (kernel, argument) in pointers.items():
         assert isinstance(argument.type, PtrType)
         if (kernel.names and argument.name not in kernel.names) or (name in own and name not in request.inputs):

@@ -202,3 +202,25 @@ def test_scalars_have_the_type_of_their_argument(
     words = [w for name, value in ({"M": "1", "n": "1", "f": "1"} | sets).items() for w in ("--set", f"{name}={value}")]
     assert main(["simulate", str(path), *words]) == (2 if message else 0)
     assert message in capsys.readouterr().err
+
+
+def test_simulate_refuses_a_negative_size_of_a_module(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["compile", RMSNORM, "-o", str(tmp_path)]) == 0
+    module = tmp_path / "ptoas" / "rmsnorm.pto"
+    size = next(line.split("%arg2: ")[1] for line in module.read_text().splitlines() if "%arg2: " in line)
+    assert size.startswith("index")
+    assert main(["simulate", str(module), "--set", "arg2=-1"]) == 2
+    assert "--set arg2=-1: a dim of a tensor is 0 or more" in capsys.readouterr().err
+
+
+def test_simulate_says_that_a_file_has_no_kernel(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    path = tmp_path / "empty.py"
+    path.write_text("x = 1\n")
+    assert main(["simulate", str(path)]) == 2
+    assert "empty.py: no kernel in this file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("shape", ["8x", "-8x4", "axb"])
+def test_simulate_names_a_shape_that_is_none(shape: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["simulate", RMSNORM, "--set", "M=1", "--input", f"x=randn:{shape}"]) == 2
+    assert f"--input x=randn:{shape}: write a shape like 16x64" in capsys.readouterr().err
