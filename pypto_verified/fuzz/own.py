@@ -5,16 +5,18 @@
         x = run.inputs["x"]
         assert numpy.allclose(run.outputs["out"], x / numpy.sqrt((x * x).mean(axis=1, keepdims=True) + 1e-6))
 
-The decorated function is a test without arguments. Before it sees a run, the interpreter, the simulator and the rules
-have agreed on it.
+The decorated function is a test without arguments (a method: with `self` alone). Before it sees a run, the
+interpreter, the simulator and the rules have agreed on it.
 """
 
 from __future__ import annotations
 
 import inspect
+import operator
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import WRAPPER_ASSIGNMENTS, partial, update_wrapper
 from math import gcd
 from pathlib import Path
 from typing import TypeAlias
@@ -63,21 +65,24 @@ class Run:
 def fuzz(
     kernel: Kernel, *, name: str = "", examples: int = EXAMPLES, seed: int = 0, target: str = "a2a3",
     sizes: Mapping[str, Iterable[int]] | None = None,
-) -> Callable[[Callable[[Run], object]], Callable[[], None]]:
+) -> Callable[[Callable[..., object]], Callable[..., None]]:
     """A decorator that makes a test of a function of one run.
 
     `name`: which kernel of the file; `examples`: runs; `sizes`: what sizes and integer scalars may be, by name, where
     that is less than everything. The test raises AssertionError with the sizes, the inputs and the line at the first
-    run in which the two meanings differ, a fault happens, or the function fails; and for a refuted rule. InputError for
-    what is no kernel, NotModelled for one with something that is not modelled.
+    run in which the two meanings differ, a fault happens, or the function fails; for a refuted rule; and where no run
+    has a defined result. Another exception of the function goes through, with a note of the run. InputError for what is
+    no kernel and for sizes that are none, NotModelled for a kernel with something that is not modelled.
     """
-    def decorate(function: Callable[[Run], object]) -> Callable[[], None]:
-        def test() -> None:
-            __tracebackhide__ = True
-            campaign(kernel, function, name, examples, seed, target, sizes or {})
+    allowed = _whole(sizes or {})
 
-        test.__name__, test.__qualname__ = function.__name__, function.__qualname__
-        test.__module__, test.__doc__ = function.__module__, function.__doc__
+    def decorate(function: Callable[..., object]) -> Callable[..., None]:
+        def test(*owner: object) -> None:
+            __tracebackhide__ = True
+            campaign(kernel, partial(function, *owner), name, examples, seed, target, allowed)
+
+        update_wrapper(test, function, [n for n in WRAPPER_ASSIGNMENTS if n != "__annotations__"])
+        del test.__wrapped__  # type: ignore[attr-defined]  # by it pytest would see the argument
         return test
 
     return decorate
@@ -88,15 +93,21 @@ def campaign(
     sizes: Mapping[str, Iterable[int]],
 ) -> int:
     """Examine a kernel, as `fuzz` says; the number of runs that had a defined result."""
+    __tracebackhide__ = True
     function, chip = found(kernel, name), target_of(target)
-    allowed = {n: tuple(values) for n, values in boundaries(function).items()} | {
-        n: tuple(values) for n, values in sizes.items()}
-    unknown = set(sizes) - set(boundaries(function))
+    if examples < 1:
+        raise InputError(f"{examples} examples test nothing", help="at least one")
+    given = _whole(sizes)
+    allowed = boundaries(function) | given
+    unknown = set(given) - set(boundaries(function))
     if unknown:
         raise InputError(f"{function.name} has no size or integer scalar {', '.join(sorted(unknown))}",
                          help=f"it has {', '.join(boundaries(function)) or 'none'}")
+    below = [n for n in function.dynamic if min(allowed[n]) < 0]
+    if below:
+        raise InputError(f"{below[0]} is the size of a tensor: it is not less than 0")
     artifact = compile_function(function, chip)
-    _check_rules(function, artifact, chip, sizes)
+    _check_rules(function, artifact, chip, given)
     program = simulator.compile(artifact.module.funcs[0], chip, lone=True)
     defined = 0
     for trial in _chosen(function, allowed, seed, examples):
@@ -104,7 +115,21 @@ def campaign(
         if run is not None:
             defined += 1
             _judged(function, judge, trial, run)
+    if not defined:
+        raise AssertionError(f"{function.name}: none of {examples} runs has a defined result, so nothing was tested")
     return defined
+
+
+def _whole(sizes: Mapping[str, Iterable[int]]) -> dict[str, tuple[int, ...]]:
+    """Each size's values, which may come from a generator. InputError for none, or for what is no integer."""
+    try:
+        given = {name: tuple(map(operator.index, values)) for name, values in sizes.items()}
+    except TypeError as error:
+        raise InputError(f"sizes are integers by name: {error}", help='sizes={"M": (16, 32)}') from None
+    for name, values in given.items():
+        if not values:
+            raise InputError(f"no value is left for {name}", help='sizes={"M": (16, 32)}')
+    return given
 
 
 def found(kernel: Kernel, name: str = "") -> Function:
@@ -197,22 +222,34 @@ def _judged(function: Function, judge: Callable[[Run], object], trial: Trial, ru
         judge(replace(run, inputs=kept))
     except AssertionError as error:
         raise AssertionError(_told(function, trial, str(error) or "the test of this run fails")) from error
+    except Exception as error:
+        error.add_note(f"in {_told(function, trial, type(error).__name__)}")
+        raise
 
 
 def _told(function: Function, trial: Trial, what: str) -> str:
     return f"{function.name} with {trial}: {what}"
 
 
-def _check_rules(function: Function, artifact: Artifact, chip: Target, sizes: Mapping[str, Iterable[int]]) -> None:
+def _assumed(sizes: Mapping[str, tuple[int, ...]]) -> Iterator[str]:
+    """That each size is one of its values, as intervals, remainders and, where those leave others, by name."""
+    for name, values in sizes.items():
+        least, greatest = min(values), max(values)
+        yield f"{name} >= {least}"
+        yield f"{name} <= {greatest}"
+        step = gcd(*(v - least for v in values))
+        if step > 1:
+            yield f"{name} % {step} == {least % step}"
+        if step and (greatest - least) // step + 1 > len(set(values)):
+            yield " or ".join(f"{name} == {v}" for v in sorted(set(values)))
+
+
+def _check_rules(
+    function: Function, artifact: Artifact, chip: Target, sizes: Mapping[str, tuple[int, ...]]
+) -> None:
     """No rule is refuted for the sizes that are allowed."""
     __tracebackhide__ = True
-    assume: list[str] = []
-    for name, values in sizes.items():
-        allowed = tuple(values)
-        assume += [f"{name} >= {min(allowed)}", f"{name} <= {max(allowed)}"]
-        if (step := gcd(*allowed)) > 1:
-            assume.append(f"{name} % {step} == 0")
-    options = CheckOptions(chip.name, level=3, assume=tuple(assume))
+    options = CheckOptions(chip.name, level=3, assume=tuple(_assumed(sizes)))
     for result in verify_module(artifact.module, chip, options, {function.name: artifact.names}):
         for f in result.findings:
             if f.verdict is Verdict.REFUTED:

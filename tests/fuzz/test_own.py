@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +96,103 @@ def test_kernels_are_named_by_file_by_name_or_by_what_a_file_defines(rows: Path)
         own.found(rows, "treble")
     with pytest.raises(InputError, match="no size or integer scalar K"):
         own.campaign(rows, lambda run: None, "", 1, 0, "a2a3", {"K": (1,)})
+
+
+ODD = '''
+import pypto.language as pl
+
+M = pl.dynamic("M")
+
+
+@pl.program
+class Odd:
+    @pl.function(type=pl.FunctionType.InCore)
+    def odd(self, x: pl.Tensor[[M, 32], pl.FP32], out: pl.Out[pl.Tensor[[M, 32], pl.FP32]]):
+        out = pl.store(pl.abs(pl.load(x, [0, 0], [1, 32])), [0, 0], out)
+        m = pl.tensor.dim(x, 0)
+        for row in pl.range(1, m, 16):
+            out = pl.store(pl.abs(pl.load(x, [row, 0], [16, 32])), [row, 0], out)
+        return out
+'''
+
+
+@pytest.mark.parametrize("sizes", [(1, 17, 33), (1, 17, 49), (17,)])
+def test_rules_are_asked_about_the_sizes_that_are_given_and_no_others(sizes: tuple[int, ...], tmp_path: Path) -> None:
+    file = tmp_path / "odd.py"
+    file.write_text(ODD, encoding="utf-8")
+    assert own.campaign(file, lambda run: None, "", 5, 0, "a2a3", {"M": sizes}) == 5
+    with pytest.raises(AssertionError, match="BOUND-UPPER is refuted"):
+        own.campaign(file, lambda run: None, "", 5, 0, "a2a3", {"M": (*sizes, 18)})
+
+
+def test_a_kernel_without_a_defined_result_is_no_test_that_passes(tmp_path: Path) -> None:
+    file = tmp_path / "beyond.py"
+    file.write_text('''
+import pypto.language as pl
+
+
+@pl.program
+class Beyond:
+    @pl.function(type=pl.FunctionType.InCore)
+    def beyond(self, x: pl.Tensor[[16, 32], pl.FP32], out: pl.Out[pl.Tensor[[16, 32], pl.FP16]]):
+        t = pl.maximum(pl.load(x, [0, 0], [16, 32]), 1.0e6)
+        return pl.store(pl.cast(t, pl.FP16), [0, 0], out)
+''', encoding="utf-8")
+
+    @pypto_verified.fuzz(file, examples=10)
+    def test(run: Run) -> None:
+        raise ValueError("is never asked")
+
+    with pytest.raises(AssertionError, match="beyond: none of 10 runs has a defined result"):
+        test()
+
+
+def test_sizes_may_come_from_a_generator_and_the_test_may_run_twice(rows: Path) -> None:
+    @pypto_verified.fuzz(rows, examples=5, sizes={"M": (m for m in range(16, 19))})
+    def test(run: Run) -> None:
+        assert run.sizes["M"] in (16, 17, 18)
+
+    test()
+    test()
+
+
+@pytest.mark.parametrize(("values", "told"), [
+    ((), "no value is left for M"), (("a",), "sizes are integers"), (5, "sizes are integers"),
+    ((-1, 16), "M is the size of a tensor"),
+])
+def test_sizes_that_are_none_are_wrong_input(values: Iterable[int], told: str, rows: Path) -> None:
+    with pytest.raises(InputError, match=told):
+        own.campaign(rows, lambda run: None, "", 5, 0, "a2a3", {"M": values})
+
+
+def test_no_examples_are_wrong_input(rows: Path) -> None:
+    with pytest.raises(InputError, match="0 examples test nothing"):
+        own.campaign(rows, lambda run: None, "", 0, 0, "a2a3", {})
+
+
+def test_another_exception_of_the_function_tells_the_run(rows: Path) -> None:
+    @pypto_verified.fuzz(rows)
+    def test(run: Run) -> None:
+        run.outputs["nothing"]
+
+    with pytest.raises(KeyError, match="nothing") as caught:
+        test()
+    assert "M=0" in caught.value.__notes__[0]
+
+
+def test_methods_are_tests_and_marks_stay(rows: Path) -> None:
+    class Rows:
+        seen = 0
+
+        @pypto_verified.fuzz(rows, examples=5)
+        @pytest.mark.nightly
+        def test(self, run: Run) -> None:
+            self.seen += 1
+
+    own_test = Rows()
+    own_test.test()
+    assert own_test.seen == 5
+    assert [mark.name for mark in vars(Rows.test)["pytestmark"]] == ["nightly"]
 
 
 def test_boundaries_are_around_the_constants_of_the_kernel(rows: Path) -> None:
