@@ -90,14 +90,11 @@ def counted(loop: Loop) -> Counted | None:
     """The counter of a loop that has one."""
     if loop.counter is None or not loop.counter.terms:
         return None
-    (atom,), factor = loop.counter.terms[0]
-    for mono, c in loop.counter.terms:
-        own = loop.var is not None and loop.var.terms == ((mono, 1),)
-        if own and len(mono) == 1:
-            (atom,), factor = mono, c
-    if factor != 1 or atom.kind != "sym":
+    own = loop.var.terms if loop.var is not None else ()
+    mono, factor = next((t for t in loop.counter.terms if (t,) == own), loop.counter.terms[0])
+    if factor != 1 or len(mono) != 1 or mono[0].kind != "sym":
         return None
-    return Counted(atom.name, _base(loop.counter, atom))
+    return Counted(mono[0].name, _base(loop.counter, mono[0]))
 
 
 def _base(counter: Expr, atom: Atom) -> Expr:

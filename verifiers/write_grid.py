@@ -2,8 +2,8 @@
 
 A walk is the only loop that moves a store along an axis: a plain one, one in which the blocks of a launch take turns
 (`for i in range(block_idx, n, block_num)`: together they take every i below n once), or the index of the block itself
-where the tensor is divided by the number of blocks. How many blocks a caller launches for windows of a fixed size is
-the caller's business.
+where the tensor is divided by the number of blocks; a loop over such a share is a walk of the blocks, and one within
+the share. How many blocks a caller launches for windows of a fixed size is the caller's business.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pypto_verified.index import Cond, Expr, all_of, any_of, const, implies, substitute, symbol, symbols_of
+from pypto_verified.index import Cond, Expr, all_of, any_of, const, implies, minimum, substitute, symbol, symbols_of
 from pypto_verified.index.cond import TRUE
 from pypto_verified.pto.module import EnumAttr
 from verifiers.access import Loop, Step, SymbolKind, Window
@@ -92,13 +92,16 @@ def _grids(context: Context) -> Iterator[GridSite]:
             walk = _walk(context, step, window, axis)
             if walk is not None:
                 yield _grid(context, step, window, axis, walk, extent)
+                continue
+            for part, end in _share(context, step, window, axis) or ():
+                yield _grid(context, step, window, axis, part, end)
 
 
 def _parts(context: Context) -> Iterator[GridSite]:
     """The axes that nothing walks by the tensor's own extent: a window of a fixed place is a walk of one turn."""
     for step, window in lone_stores(context):
         for axis, extent in enumerate(window.bounds):
-            if _walk(context, step, window, axis) is None:
+            if _walk(context, step, window, axis) is None and _share(context, step, window, axis) is None:
                 start, size = unclamped(window.offsets[axis]), window.sizes[axis]
                 moving = moving_loops(step, start)
                 walk = plain_walk(moving[0], start, size) if len(moving) == 1 and step.path is _outside(step) else None
@@ -134,6 +137,33 @@ def mover(context: Context, step: Step, window: Window, axis: int) -> Walk | Non
     if not moving and {BLOCK, BLOCKS} <= names and names <= {BLOCK, BLOCKS} | dims and step.path is _outside(step):
         return Walk(BLOCK, symbol(BLOCKS, 1), start, size, TRUE)
     return None
+
+
+def _share(
+    context: Context, step: Step, window: Window, axis: int
+) -> tuple[tuple[Walk, Expr], tuple[Walk, Expr]] | None:
+    """What moves the window along the axis where a loop goes over a part of its own for each block: the blocks from
+    part to part up to the extent, and the loop up to the end of its part, or of the tensor."""
+    start, size, extent = unclamped(window.offsets[axis]), window.sizes[axis], window.bounds[axis]
+    kinds = context.program.symbols.kinds
+    dims = {n for n in symbols_of(extent) if kinds.get(n) is SymbolKind.DIM}
+    (loop, *others) = moving_loops(step, start) or (None,)
+    if loop is None or others or step.path is not _outside(step) or loop.lower is None or loop.upper is None:
+        return None
+    bounds = set(symbols_of(loop.lower)) | set(symbols_of(loop.upper))
+    stride = None if loop.step is None else loop.step.value
+    turn = next((t for t in (loop.var, loop.counter) if t is not None and set(symbols_of(t)) == {repr(t)}), None)
+    if not {BLOCK, BLOCKS} <= bounds <= {BLOCK, BLOCKS} | dims or stride is None or stride <= 0 or turn is None:
+        return None
+    number = symbol(f"{turn!r}_turn", 0)
+    at = {repr(turn): (loop.lower if turn is loop.var else const(0)) + number}
+    inner = Walk(
+        repr(number), ceiling(loop.upper - loop.lower, stride), substitute(start, at), substitute(size, at), loop.path)
+    first, pace = inner.at(const(0))[0], (inner.at(const(1))[0] - inner.at(const(0))[0]).value
+    if pace is None or pace % stride or not set(symbols_of(first)) <= {BLOCK, BLOCKS} | dims:
+        return None
+    share = (loop.upper - loop.lower) * (pace // stride)
+    return (Walk(BLOCK, symbol(BLOCKS, 1), first, share, loop.path), extent), (inner, minimum(first + share, extent))
 
 
 def _outside(step: Step) -> Cond:
@@ -186,7 +216,7 @@ def _grid(context: Context, step: Step, window: Window, axis: int, walk: Walk, e
 
 
 def _reached(s: GridSite) -> Cond:
-    return any_of((s.extent <= 0, all_of((s.ran, s.reached >= s.extent))))
+    return any_of((s.extent <= s.first, s.extent <= 0, all_of((s.ran, s.reached >= s.extent))))
 
 
 def _without_gap(s: GridSite) -> Cond:

@@ -104,14 +104,24 @@ def test_what_a_caller_may_complete_is_not_refuted(text: str) -> None:
     assert "BLOCK-OF-GRID" in {a for o in obligations(result, "WRITE-WHOLE") for a in o.assumptions}
 
 
-def in_shares(size: str) -> str:
-    """Each block walks its share of M rows, M over the number of blocks rounded up, and writes `size` rows a step."""
+def in_shares(size: str, rounded: str = "sum", step: str = "c32") -> str:
+    """Each block walks its share of M rows, M over the number of blocks, and writes `size` rows a step."""
     return grid(
         "%less = arith.subi %n, %c1 : index", "%sum = arith.addi %M, %less : index",
-        "%share = arith.divsi %sum, %n : index", "%at = arith.muli %b, %share : index",
+        f"%share = arith.divsi %{rounded}, %n : index", "%at = arith.muli %b, %share : index",
         "%end = arith.addi %at, %share : index", "%stop = arith.minsi %end, %M : index",
-        "scf.for %i = %at to %stop step %c32 {", "%left = arith.subi %stop, %i : index",
+        f"scf.for %i = %at to %stop step %{step} {{", "%left = arith.subi %stop, %i : index",
         "%rows = arith.minsi %left, %c32 : index", rows("i", size), "}")
+
+
+def shared_out(rounded: str) -> str:
+    """Each block walks its share of the windows of 32 rows, their number over that of the blocks."""
+    return grid(
+        "%less = arith.subi %n, %c1 : index", "%sum = arith.addi %up, %less : index",
+        f"%share = arith.divsi %{rounded}, %n : index", "%first = arith.muli %b, %share : index",
+        "%end = arith.addi %first, %share : index", "%stop = arith.minsi %end, %up : index",
+        "scf.for %i = %first to %stop step %c1 {", "%at = arith.muli %i, %c32 : index",
+        "%left = arith.subi %M, %at : index", "%rows = arith.minsi %left, %c32 : index", rows("at", "rows"), "}")
 
 
 def by_rows(pace: str) -> str:
@@ -120,6 +130,23 @@ def by_rows(pace: str) -> str:
         f"%first = arith.muli %b, %{pace} : index", f"%stride = arith.muli %n, %{pace} : index",
         "scf.for %i = %first to %M step %stride {",
         "%left = arith.subi %M, %i : index", "%rows = arith.minsi %left, %c32 : index", rows("i", "rows"), "}")
+
+
+@pytest.mark.parametrize(("text", "rules"), [
+    (in_shares("rows"), set()), (in_shares("rows", "M"), {"WRITE-REST"}),
+    (in_shares("rows", step="c64"), {"WRITE-REST", "WRITE-GAP"}),
+    (shared_out("sum"), set()), (shared_out("up"), {"WRITE-REST"}),
+], ids=["rows", "rows rounded down", "steps too long", "windows", "windows rounded down"])
+def test_shares_that_blocks_walk_are_all_of_the_output(text: str, rules: set[str]) -> None:
+    result = check(text, families="WRITE")
+    assert len(obligations(result, "WRITE-REST")) == len(obligations(result, "WRITE-GAP")) == 2
+    assert {o.rule for o in result.obligations if o.verdict is not Verdict.PROVED} == rules
+
+
+def test_a_loop_that_begins_at_a_product_is_followed() -> None:
+    """The counter of `for i in range(block_idx*share, ...)` is i less a product of two numbers."""
+    result = check(shared_out("sum"), families="INIT EVENT PLAN")
+    assert verdicts(result, "INIT-READ") == {Verdict.PROVED}
 
 
 @pytest.mark.parametrize(("right", "wrong"), [
