@@ -180,7 +180,7 @@ _ROWS = (
         fixed="the text of such a kernel says nothing that could be judged",
     ),
     Assumption(
-        "SCALAR-ROUND-TRIP", "integer scalars do not overflow their width",
+        "SCALAR-ROUND-TRIP", "integer scalars of 32 bits or more do not overflow their width",
         "what is computed in 32 bits or less is shown to fit",
         ("BOUND", "WRITE"), "PTOAS: index is 64 bits",
     ),

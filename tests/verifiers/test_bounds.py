@@ -202,6 +202,16 @@ def test_truncating_division_of_a_negative_number_rounds_to_zero() -> None:
     assert verdicts(check(text, families="BOUND"), "BOUND-LOWER") == {Verdict.PROVED}
 
 
+@pytest.mark.parametrize(
+    ("start", "width", "wraps"), [("c128", "i8", True), ("c32", "i8", False), ("c128", "i16", False)])
+def test_an_offset_cut_to_eight_bits_wraps_around(start: str, width: str, wraps: bool) -> None:
+    """128 in a signed byte is -128; 32 remains 32, and 16 bits hold both."""
+    text = loads(
+        f"scf.for %i = %{start} to %c512 step %c512 {{", "%wide = arith.index_cast %i : index to i64",
+        f"%cut = arith.trunci %wide : i64 to {width}", f"%o = arith.index_cast %cut : {width} to index", offset="%o")
+    assert (Verdict.REFUTED in verdicts(check(text, families="BOUND"), "BOUND-LOWER")) is wraps
+
+
 def test_a_loop_that_never_runs_does_nothing_wrong() -> None:
     text = loads("scf.for %i = %c4 to %c4 step %c1 {", offset="%c512")
     assert verdicts(check(text, families="BOUND"), "BOUND-UPPER") == {Verdict.PROVED}

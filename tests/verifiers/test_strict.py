@@ -110,5 +110,5 @@ def test_a_report_tells_the_reading_that_was_taken(tmp_path: Path) -> None:
         dict(check_paths([str(path)], CheckOptions(timeout=0, strict=strict)).assumptions)["SCALAR-ROUND-TRIP"]
         for strict in (False, True)]
     assert texts == [
-        "integer scalars do not overflow their width",
+        "integer scalars of 32 bits or more do not overflow their width",
         "what is computed in 32 bits or less is shown to fit (--strict)"]

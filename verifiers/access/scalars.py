@@ -120,11 +120,11 @@ class Scalars:
         if name != op.name and any(x.lo is None or x.lo < 0 for x in (a, b)):
             return self._unknown(op)
         if name in _BINARY:
-            return _BINARY[name](a, b)
+            return _wrapped(op, _BINARY[name](a, b))
         if name in _DIVISION:
             return self._divide(op, name, a, b)
         made = _shift(name, a, b) if name in _SHIFTS else _masked(name, a, b) if name in _MASKS else None
-        return made if made is not None else self._unknown(op)
+        return _wrapped(op, made) if made is not None else self._unknown(op)
 
     def select(self, name: str, cond: Scalar, a: Scalar, b: Scalar) -> Scalar:
         """`cond ? a : b`, also the result of an `scf.if`; not decided here: a DEFINED symbol or a case split."""
@@ -163,7 +163,7 @@ class Scalars:
             return self.select(op.result.name, value, const(-1 if op.name == "arith.extsi" else 1), const(0))
         if isinstance(value, Expr) and op.name == "arith.extui" and (value.lo is None or value.lo < 0):
             return self._unknown(op)
-        return value
+        return _wrapped(op, value) if isinstance(value, Expr) else value
 
     def _divide(self, op: Op, name: str, a: Expr, b: Expr) -> Scalar:
         """`name`: the signed op that `op` is for these operands."""
@@ -191,6 +191,20 @@ class Scalars:
         if not isinstance(type_, ScalarType) or not type_.dtype.is_integer:
             return self.opaque_condition(op.result.name) if _is_bool(op) else None
         return self.symbols.new(op.result.name, SymbolKind.OPAQUE)
+
+
+def _wrapped(op: Op, value: Expr) -> Expr:
+    """What of a signed value remains in 8 or 16 bits. Sizes and offsets do not fit there as they do into 32 bits, for
+    which SCALAR-ROUND-TRIP is assumed."""
+    from pypto_verified.pto.types import ScalarType
+
+    type_ = op.result.type
+    if op.name not in WRAPPING or not isinstance(type_, ScalarType) or type_.dtype.bits not in (8, 16):
+        return value
+    half = 1 << (type_.dtype.bits - 1)
+    if value.lo is not None and value.lo >= -half and value.hi is not None and value.hi < half:
+        return value
+    return (value + half) % (2 * half) - half
 
 
 def _is_bool(op: Op) -> bool:
