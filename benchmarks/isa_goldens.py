@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import re
 import runpy
 import subprocess
@@ -62,6 +63,9 @@ def generate(script: Path, folder: Path) -> None:
         if here != folder and here.parent == folder:
             found[here.name] = _parameters({**frame.f_globals, **frame.f_locals}, len(set(found) - {here.name}))
 
+    random.seed(0)
+    # Most scripts leave their numbers to chance: equal ones, which their unstable sort reorders, would come and go.
+    np.random.seed(0)
     os.chdir = chdir  # type: ignore[assignment]
     sys.argv, sys.path = [str(script)], [str(script.parent), *sys.path]
     try:
