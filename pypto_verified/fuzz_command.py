@@ -75,9 +75,10 @@ def run_fuzz(options: argparse.Namespace) -> int:
         sys.stdout.write(faults.listed())
         return 0
     try:
-        if options.replay is not None:
-            return command.replay(Path(options.replay), sys.stdout)
         faults.known(options.fault)
+        if options.replay is not None:
+            with faults.switched_on(options.fault):
+                return command.replay(Path(options.replay), sys.stdout)
         request = command.Request(
             options.examples, options.minutes, options.seed, options.shard, options.jobs, Path(options.corpus),
             options.format == "json", options.fault, options.scheduler,

@@ -22,11 +22,14 @@ class Cluster(Executor):
     def __init__(self, address: str) -> None:
         try:
             from distributed import Client, KilledWorker
+            from distributed.comm.addressing import parse_address, parse_host_port
         except ImportError:
             raise InputError("dask.distributed is not installed",
                              help="pip install 'pypto-verified[cluster]', here and on the workers") from None
         self._killed: type[Exception] = KilledWorker
         try:
+            if "://" not in address or address.startswith(("tcp://", "tls://")):
+                parse_host_port(parse_address(address)[1])  # a client with a wrong address takes 20 s to end
             self._client: Any = Client(address, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
             raise InputError(f"no scheduler at {address}: {error}") from None

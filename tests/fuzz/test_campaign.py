@@ -144,6 +144,7 @@ def test_a_find_is_a_folder_that_fails_until_the_fault_is_gone(tmp_path: Path) -
     assert [(f.oracle, f.cause) for f in again] == [("meaning", "another result")]
     assert folder.replay(written) == []
     assert main(["fuzz", "--replay", str(written)]) == 0
+    assert main(["fuzz", "--replay", str(written), "--fault", "sub-is-add"]) == 1
     test = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(written)],
                           capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=120)
     assert test.returncode == 0, test.stdout + test.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -36,6 +37,14 @@ def test_a_cluster_finds_what_the_pool_finds(address: str) -> None:
 def test_the_command_takes_the_address_of_a_scheduler(address: str, tmp_path: Path) -> None:
     arguments = ["fuzz", "--examples", "30", "--scheduler", address, "--corpus", str(tmp_path)]
     assert main(arguments) == 0
+
+
+@pytest.mark.parametrize("address", ["nonsense", "tcp://host", "host:port"])
+def test_what_is_no_address_is_told_at_once(address: str) -> None:
+    started = time.monotonic()
+    with pytest.raises(InputError, match=f"no scheduler at {address}"):
+        Cluster(address)
+    assert time.monotonic() - started < 5
 
 
 def test_an_address_without_a_scheduler_is_wrong_input(monkeypatch: pytest.MonkeyPatch) -> None:
