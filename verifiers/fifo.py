@@ -6,11 +6,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pypto_verified.index import TRUE, Cond, eq
+from pypto_verified.index import TRUE, Cond, all_of, any_of, eq, ne
 from pypto_verified.index.cond import FALSE, as_cond
 from pypto_verified.pto.legality_context import INITS, pipe_id
 from verifiers.access import Step, TileUse
 from verifiers.fifo_counts import Count, compared, runs, why_not
+from verifiers.fifo_slots import slots_of
+from verifiers.fifo_turns import Stuck, stuck
 from verifiers.pipes import LANES, Peer, facts_of, peers, used
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
@@ -33,11 +35,16 @@ class CountSite(Site):
     other: Count
     other_op: str
     shared: frozenset[str] | None
+    stuck: tuple[Stuck, ...] = ()
 
     @property
     def why(self) -> str:
         apart = self.shared is not None and not (self.own.names() | self.other.names()) <= self.shared
-        return why_not(self.own, self.other) or ("the ends count by values of their own" if apart else "")
+        past = self.stuck and self.context.target.on_chip_pipe
+        return why_not(self.own, self.other) or (
+            "the ends count by values of their own" if apart else
+            f"whether lines {self.stuck[0].own[1]} and {self.stuck[0].other[1]} wait for each other depends on what "
+            "else their pipes do" if past else "")
 
 
 def _ends(context: Context, *ops: str) -> Iterator[CountSite]:
@@ -62,10 +69,23 @@ def _lanes(context: Context, first: Step) -> tuple[int, ...]:
 
 def _end(context: Context, first: Step, pipe: int, peer: Peer, lane: int) -> CountSite:
     op, other = first.op.name, _PEER[first.op.name]
+    found = stuck(context.program, peer, lane, _slots(context)) if op in _FREE else ()
     return CountSite(
         context, first.op, TRUE, f"{op_text(first.op)} pipe {pipe} lane {lane}", lane,
         runs(context.program, op, pipe, lane), runs(peer.program, other, pipe, lane), other.removeprefix("pto."),
-        peer.shared)
+        peer.shared, found)
+
+
+def _slots(context: Context) -> tuple[tuple[int, int], ...]:
+    """The pipes of a function, with their slots."""
+    transfers = (s for s in context.program.steps if s.op.name in _PEER)
+    return tuple(sorted({pipe_id(s.op): slots_of(context, s) for s in transfers}.items()))
+
+
+def _goes_on(s: CountSite) -> Cond:
+    """That the sizes are none of those with which both ends wait."""
+    shown = s.context.program.symbols.shown
+    return all_of(any_of(ne(shown[n].expr, v) for n, v in run.given.items()) for run in s.stuck)
 
 
 def _no_more(s: CountSite) -> Cond:
@@ -97,6 +117,10 @@ def _times(n: int) -> str:
 
 def _explain_pop(s: CountSite, w: Witness) -> str:
     own, other = _how_often(s, w)
+    if own <= other and s.stuck:
+        (mine, line), (theirs, there) = s.stuck[0].own, s.stuck[0].other
+        return (f"{mine} at line {line} waits for the other end, which waits for this one in {theirs} at line {there}: "
+                "neither goes on")
     return (f"{op_text(s.op)} runs {_times(own)} on lane {s.lane}, but the other end runs {s.other_op} "
             f"{_times(other)}: a pop waits for ever")
 
@@ -105,8 +129,11 @@ FIFO_POP: Rule[CountSite] = Rule(
     id="FIFO-POP", kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
     claim="nothing is popped that is not pushed",
     sites=lambda c: _ends(c, *_FREE), applies=always, assumptions=("LANE-INDEX",),
-    given=lambda s: not s.why, undecided=lambda s: s.why, goal=_no_more, explain=_explain_pop,
-    help=lambda s: "push as often as is popped: the loops and branches around both ends must agree",
+    given=lambda s: not s.why, undecided=lambda s: s.why, goal=lambda s: _no_more(s) & _goes_on(s),
+    explain=_explain_pop,
+    help=lambda s: (
+        "push at one end before the pop that waits" if s.stuck else
+        "push as often as is popped: the loops and branches around both ends must agree"),
     mutant=lambda s: as_cond(bool(s.other.terms)),
 )
 

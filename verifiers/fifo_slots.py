@@ -87,6 +87,12 @@ def _rings(context: Context) -> Iterator[RingSite]:
                 yield RingSite(context, step.op, TRUE, f"{op_text(step.op)} {ring.name}", slots * size, ring.bytes)
 
 
+def slots_of(context: Context, step: Step) -> int:
+    """The slots of the pipe of a push or pop."""
+    init = _init(context, step)
+    return _slots(context, init) if init is not None else 1
+
+
 def _local_slots(step: Step) -> int:
     given = step.op.attrs.get("local_slot_num")
     return given if isinstance(given, int) else LOCAL_SLOTS

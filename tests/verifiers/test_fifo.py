@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from pypto_verified.pto.module import Module
 from pypto_verified.pto.reader import read
+from pypto_verified.pto.walk import walk_ops
 from pypto_verified.report.model import Verdict
+from pypto_verified.simulator import schedule
 from pypto_verified.targets import target
-from tests.verifiers.examples_fifo import FREE, PUSH, pair_of_cores, pop, turns
+from tests.simulator.mixed import Mixed
+from tests.verifiers.examples_fifo import FREE, HALF, MAT, PUSH, pair_of_cores, pop, turns
+from tests.verifiers.examples_split import ACC, core
+from tests.verifiers.kernels import alloc
 from verifiers import Options, verify
 
 BOTH = pop() + "\n" + FREE
@@ -76,3 +83,63 @@ def test_the_library_of_a5_lets_every_pipe_overrun_which_counts_only_strictly() 
     assert verdicts(text, "FIFO-OVERRUN", chip="a5", strict=True) == {Verdict.REFUTED}
     few = pair_of_cores(PUSH, BOTH, memory=False)
     assert verdicts(few, "FIFO-OVERRUN", chip="a5", strict=True) == {Verdict.PROVED}
+
+
+# Both ends waiting for each other
+
+def _crossed(chip: str, late: bool) -> Module:
+    """A cube and its lanes exchange tiles; `late`: the cube pushes only after it has popped, and so do the lanes."""
+    module = Mixed(chip, direction=3).module
+    for op in (x for x in walk_ops(module.funcs[0]) if x.name == "scf.for"):
+        ops = op.regions[0].ops
+        push = next(x for x in ops if x.name == "pto.tpush_to_aiv")
+        if late:
+            ops.remove(push)
+            ops.insert(1 + next(i for i, x in enumerate(ops) if x.name == "pto.tfree_from_aiv"), push)
+    return module
+
+
+@pytest.mark.parametrize(("chip", "found"), [("a2a3", Verdict.REFUTED), ("a5", Verdict.UNKNOWN)])
+@pytest.mark.parametrize("late", [False, True])
+def test_two_ends_that_pop_before_they_push_are_found_as_the_simulator_finds_them(
+    chip: str, found: Verdict, late: bool
+) -> None:
+    """On a5 a pop holds back one pipe, so the order of transfers alone does not tell."""
+    a = np.ones((96, 32), np.float32)
+    tensors = {"a": a, "eye": np.eye(32, dtype=np.float32), "out": np.zeros_like(a)}
+    outcome = schedule.run(_crossed(chip, late), target(chip), tensors, schedule="late")
+    results = verify(_crossed(chip, late), target(chip), Options(families=frozenset({"FIFO"})))
+    judged = {o.verdict for r in results for o in r.obligations if o.rule == "FIFO-POP"}
+    assert (outcome.deadlock is not None) is late
+    assert judged == ({found} if late else {Verdict.PROVED})
+    if found is Verdict.REFUTED and late:
+        message = next(f.message for f in results[0].findings if f.rule == "FIFO-POP")
+        assert "waits for the other end, which waits for this one in tpop_from_aic" in message
+
+
+@pytest.mark.parametrize(("tiles", "expected"), [(2, Verdict.PROVED), (4, Verdict.PROVED), (5, Verdict.REFUTED)])
+def test_a_cube_that_pushes_all_before_it_pops_needs_slots_for_all(tiles: int, expected: Verdict) -> None:
+    """Two slots each way: the lane has popped three and cannot push its third while the cube, which has pushed four,
+    waits for the slot of its fifth."""
+    ends = ("{dir_mask = 3, slot_size = 8192, slot_num = 2} (gm_slot_buffer = %gm : !pto.ptr<f32>, "
+            "c2v_consumer_buf = %there : i32, v2c_consumer_buf = %back : i32)")
+    rings = {"there": ("vec", "vector"), "back": ("mat", "cube")}
+
+    def buffers(own: str) -> list[str]:
+        return [
+            f'%{name} = pto.reserve_buffer {{name = "{name}", size = 32768, location = #pto.address_space<{space}>, '
+            "auto = false, base = 0} -> i32" if at == own else
+            f'%{name} = pto.import_reserved_buffer {{name = "{name}", peer_func = @{at}}} -> i32'
+            for name, (space, at) in rings.items()]
+
+    turn = f"scf.for %i = %c0 to %n{tiles} step %c1 {{"
+    count = f"%n{tiles} = arith.constant {tiles} : index"
+    back = f"%u = pto.tpop_from_aiv(%c32, %c64) {{split = 1}} -> {MAT}"
+    cube = core(
+        "cube", "cube", *buffers("cube"), f"pto.aic_initialize_pipe {ends}", count, alloc("c", ACC, 0, "c32", "c64"),
+        turn, PUSH, "}", turn, back, "pto.tfree_from_aiv {split = 1}", "}")
+    vector = core(
+        "vector", "vector", *buffers("vector"), f"pto.aiv_initialize_pipe {ends}", count,
+        "%far = arith.constant 131072 : i64", alloc("o", HALF, "far", "c16", "c64"),
+        turn, BOTH, f"pto.tpush_to_aic(%o : {HALF}) {{split = 1}}", "}")
+    assert verdicts(f"module {{\n{cube}{vector}}}\n", "FIFO-POP") == {expected}
