@@ -7,6 +7,7 @@ reaches them, so that renaming a variable renames it in the types that mention i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from operator import is_
 from typing import Any
 
 from pypto_verified.ir.changed import replace
@@ -32,14 +33,20 @@ def children(e: Expr) -> tuple[Expr, ...]:
 def type_exprs(t: Type) -> tuple[Expr, ...]:
     """The symbolic dims of a type: shape, valid shape, strides, storage offsets."""
     if isinstance(t, TileType):
-        found = [d for d in t.view.valid_shape if not isinstance(d, int)] if t.view is not None else []
-        if t.memref is not None:
-            found += [d for d in (t.memref.offset, t.memref.slot) if d is not None and not isinstance(d, int)]
-        return tuple(found)
+        view, memref = t.view, t.memref
+        found = () if view is None else _symbolic(view.valid_shape)
+        return found if memref is None else found + _symbolic((memref.offset, memref.slot))
     if isinstance(t, TensorType):
         return tuple(d for d in (*t.shape, *t.view.stride, *t.view.valid_shape) if not isinstance(d, int))
     if isinstance(t, TupleType):
         return tuple(e for item in t.items for e in type_exprs(item))
+    return ()
+
+
+def _symbolic(dims: tuple[Dim | None, ...]) -> tuple[Expr, ...]:
+    for d in dims:
+        if d is not None and not isinstance(d, int):
+            return tuple(d for d in dims if d is not None and not isinstance(d, int))
     return ()
 
 
@@ -131,12 +138,13 @@ def free_vars(node: Expr | Iterable[Stmt]) -> dict[str, Var]:
 
 
 def _free_in_expr(e: Expr, bound: frozenset[str] | set[str], found: dict[str, Var]) -> None:
+    kind = type(e)
     if isinstance(e, Var):
         if e.name not in bound:
             found.setdefault(e.name, e)
-        return
-    for child in children(e):
-        _free_in_expr(child, bound, found)
+    elif kind is not Const:
+        for child in _CHILDREN[kind](e):
+            _free_in_expr(child, bound, found)
 
 
 def _free_in_type(t: Type, bound: set[str], found: dict[str, Var]) -> None:
@@ -195,11 +203,8 @@ def map_expr(e: Expr, fn: ExprMap) -> Expr:
 
 
 def _map_all(items: tuple[Expr, ...], fn: ExprMap) -> tuple[Expr, ...]:
-    mapped = [map_expr(i, fn) for i in items]
-    for old, new in zip(items, mapped, strict=True):
-        if old is not new:
-            return tuple(mapped)
-    return items
+    mapped = tuple([map_expr(i, fn) for i in items])
+    return items if all(map(is_, mapped, items)) else mapped
 
 
 def map_dim(d: Dim, fn: ExprMap) -> Dim:
@@ -304,11 +309,25 @@ def _map_carried(items: tuple[IterArg, ...], fn: ExprMap) -> tuple[IterArg, ...]
 
 def substitute(e: Expr, env: Mapping[str, Expr]) -> Expr:
     """`e` with variables replaced by name, in types too."""
-    if not env:
+    if not env or isinstance(e, Const):
         return e
-    if isinstance(e, Var) and e.name in env:
-        return env[e.name]
+    if isinstance(e, Var):
+        if e.name in env:
+            return env[e.name]
+        t = substitute_type(e.type, env)
+        return e if t is e.type else Var(e.name, t)
+    if isinstance(e, Call):
+        args, t = _substitute_all(e.args, env), substitute_type(e.type, env)
+        return e if args is e.args and t is e.type else Call(e.op, args, e.kwargs, t, e.span)
+    if isinstance(e, MakeTuple):
+        items = _substitute_all(e.items, env)
+        return e if items is e.items else MakeTuple(items)
     return map_expr(e, lambda x: env.get(x.name, x) if isinstance(x, Var) else x)
+
+
+def _substitute_all(items: tuple[Expr, ...], env: Mapping[str, Expr]) -> tuple[Expr, ...]:
+    mapped = tuple([substitute(i, env) for i in items])
+    return items if all(map(is_, mapped, items)) else mapped
 
 
 def substitute_type(t: Type, env: Mapping[str, Expr]) -> Type:

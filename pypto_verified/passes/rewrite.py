@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
+from operator import is_
 
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Var
@@ -17,7 +18,7 @@ StmtMap = Callable[[Stmt], tuple[Stmt, ...]]
 
 def same_block(old: tuple[Stmt, ...], new: list[Stmt]) -> tuple[Stmt, ...]:
     """`old` if `new` holds the very same statements, else `new` as a block."""
-    return old if len(old) == len(new) and all(a is b for a, b in zip(old, new, strict=True)) else tuple(new)
+    return old if len(old) == len(new) and all(map(is_, old, new)) else tuple(new)
 
 
 def with_blocks(s: Stmt, fn: Callable[[tuple[Stmt, ...]], tuple[Stmt, ...]]) -> Stmt:
@@ -106,15 +107,15 @@ class Rewriter:
     def rebuilt(self, s: Assign, value: Expr, t: Type) -> Assign:
         """`s` with another value and type; a call's own type follows the variable's, without its storage."""
         if isinstance(value, Call) and isinstance(t, TileType):
-            bare = t if t.memref is None else replace(t, memref=None)
-            if value.type != bare:
-                value = replace(value, type=bare)
+            bare = t if t.memref is None else TileType(t.shape, t.dtype, t.space, t.view)
+            if value.type is not bare and value.type != bare:
+                value = Call(value.op, value.args, value.kwargs, bare, value.span)
         var = self.define(s.var, t)
-        return s if var is s.var and value is s.value else replace(s, var=var, value=value)
+        return s if var is s.var and value is s.value else Assign(var, value, s.span)
 
     def define(self, var: Var, t: Type) -> Var:
         """`var` with type `t`, known to later uses."""
-        if t == var.type:
+        if t is var.type or t == var.type:
             return var
         new = Var(var.name, t)
         self.env[var.name] = new
@@ -126,8 +127,8 @@ class Rewriter:
 
     def exprs(self, items: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """Several expressions; the tuple itself if none changes."""
-        mapped = tuple(self.expr(e) for e in items)
-        return items if all(a is b for a, b in zip(mapped, items, strict=True)) else mapped
+        mapped = tuple([self.expr(e) for e in items])
+        return items if all(map(is_, mapped, items)) else mapped
 
     def carried(self, items: tuple[IterArg, ...]) -> tuple[IterArg, ...]:
         """Loop-carried variables with the types of their initial values."""
