@@ -210,3 +210,22 @@ def test_what_two_loops_write_is_not_known() -> None:
     result = check(text, families="WRITE", strict=True)
     assert Verdict.REFUTED not in {o.verdict for o in result.obligations}
     assert Verdict.UNKNOWN in verdicts(result, "WRITE-WHOLE")
+
+
+def numbered(height: str) -> str:
+    """Tiles of 32 x 64, numbered row by row; blocks take turns, and rows of tiles are `height` rows apart."""
+    return kernel("\n".join((
+        "%c31 = arith.constant 31 : index", "%c63 = arith.constant 63 : index", view("o", "q", "M", "N"),
+        alloc("t", VEC), fill("t", VEC),
+        "%b = arith.index_cast %block_idx : i32 to index", "%n = arith.index_cast %block_num : i32 to index",
+        "%a = arith.addi %M, %c31 : index", "%down = arith.divsi %a, %c32 : index",
+        "%d = arith.addi %N, %c63 : index", "%across = arith.divsi %d, %c64 : index",
+        "%tiles = arith.muli %down, %across : index", "scf.for %i = %b to %tiles step %n {",
+        "%row = arith.divsi %i, %across : index", "%col = arith.remsi %i, %across : index",
+        f"%r = arith.muli %row, %{height} : index", "%c = arith.muli %col, %c64 : index",
+        window("w", "o", "%r, %c", "%c32, %c64"), store("t", "w", VEC), "}")), f"%M: index, %N: index, {BLOCKS}")
+
+
+def test_tiles_that_are_numbered_row_by_row_are_told_apart() -> None:
+    assert verdicts(check(numbered("c32"), families="WRITE"), "WRITE-TWICE") == {Verdict.PROVED}
+    assert verdicts(check(numbered("c16"), families="WRITE"), "WRITE-TWICE") & {Verdict.REFUTED, Verdict.UNKNOWN}
