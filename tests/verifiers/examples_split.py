@@ -7,6 +7,7 @@ from tests.verifiers.kernels import alloc, tile
 
 ACC = tile(32, 64, loc="acc", blayout="col_major", slayout="row_major", fractal=1024)
 PART = tile(16, 64)
+WHOLE = tile(32, 64)
 COLUMNS = tile(32, 32)
 MAT = tile(32, 64, loc="mat", blayout="col_major", slayout="row_major")
 
@@ -96,9 +97,19 @@ def _chip(columns: str) -> str:
     return to_vector(("c32", columns, 2), pop(2, "c32", "c16", COLUMNS), memory=False, last="cube")
 
 
+def _taken(type_: str) -> str:
+    return to_vector(("c32", "c64", 1), pop(1, "c16", "c64", type_))
+
+
+def _rows(rows: str) -> str:
+    return to_vector(("c32", "c64", 1), pop(1, rows, "c64", WHOLE))
+
+
 PAIRS: dict[str, Pair] = {
     "SPLIT-LANES": Pair(_halves("c32"), _halves("c17")),
     "SPLIT-PITCH": Pair(_pitched("c64"), _pitched("c48")),
     "SPLIT-ENDS": Pair(_codes(1), _codes(2)),
     "SPLIT-CHIP": Pair(_chip("c64"), _chip("c48"), chip="a5"),
+    "SPLIT-TYPE": Pair(_taken(PART), _taken(tile(16, 64, "i32"))),
+    "SPLIT-PART": Pair(_rows("c16"), _rows("c17")),
 }
