@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from math import prod
 
 from pypto_verified.ir.changed import replace
-from pypto_verified.ir.expr import Call, Expr, Var
+from pypto_verified.ir.expr import Call, Const, Expr, Var
 from pypto_verified.ir.types import MemRef, TileType, TileView
-from pypto_verified.ir.walk import walk_expr
+from pypto_verified.ir.walk import children
 from pypto_verified.layouts import Space
 from pypto_verified.ops.registry import lookup
 from pypto_verified.targets import Target
@@ -35,7 +35,14 @@ def base_of(e: Expr) -> str | None:
 
 def tile_bases(e: Expr) -> set[str]:
     """The buffers of all tile variables in an expression."""
-    return {b for x in walk_expr(e) if (b := base_of(x)) is not None}
+    if isinstance(e, Var):
+        base = base_of(e)
+        return set() if base is None else {base}
+    found: set[str] = set()
+    for child in children(e):
+        if not isinstance(child, Const):
+            found |= tile_bases(child)
+    return found
 
 
 def shared_operand(call: Call) -> int | None:

@@ -78,11 +78,11 @@ class _Builder:
 
     def assign(self, s: Assign, env: Env) -> Assign:
         value = self.expr(s.value, env, s.span)
-        t = type_of(value) or substitute_type(s.var.type, {**env})
+        t = type_of(value) or substitute_type(s.var.type, env)
         declared = s.var.type
         if isinstance(t, TileType) and isinstance(declared, TileType):
             # An annotation may say the space and the storage; the op's rule says the rest.
-            memref = substitute_type(declared, {**env})
+            memref = substitute_type(declared, env)
             assert isinstance(memref, TileType)
             t = TileType(t.shape, t.dtype, t.space or declared.space, t.view, memref.memref)
         return Assign(self.define(s.var.name, t, env), value, s.span)

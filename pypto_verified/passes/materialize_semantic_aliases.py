@@ -29,11 +29,18 @@ def materialize_semantic_aliases(function: Function, ctx: PassContext) -> Functi
     parallel: a swap goes through a temporary. Raises PassError where a copy is needed in a space that has none.
     Requires: a MemRef on every tile (InitMemRef). Produces: carried tiles and their values have one MemRef.
     """
+    if not any(_hands_on_tiles(s) for s in walk_stmts(function.body)):
+        return function
     graph = interference(function, ctx.target, copies_may_share=True)
     if not graph.copies:
         return function
     joined = _join(function, graph)
     return _Copies(rebase(function, ctx, joined), ctx).run()
+
+
+def _hands_on_tiles(s: Stmt) -> bool:
+    """Whether tiles flow into a loop or out of a branch."""
+    return isinstance(s, For | While | If) and any(isinstance(v.type, TileType) for v in s.results)
 
 
 def _one_type(a: TileType, b: TileType) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pypto_verified.ir.expr import Expr
 from pypto_verified.ir.stmt import Assign, For, If, Stmt, While
-from pypto_verified.ir.types import Type
 from pypto_verified.ir.walk import blocks, definitions, free_vars, operands, type_exprs
 
 NameSet = frozenset[str]
@@ -53,7 +52,13 @@ def assigned_names(body: tuple[Stmt, ...]) -> dict[str, None]:
 def _before(s: Stmt, live: NameSet) -> NameSet:
     match s:
         case Assign():
-            return (live - {s.var.name}) | _names(s.value) | _type_names(s.var.type)
+            read = {*free_vars(s.value)}
+            for dim in type_exprs(s.var.type):
+                read.update(free_vars(dim))
+            name = s.var.name
+            if name in live and name not in read:
+                live -= {name}
+            return live if read <= live else live | read
         case If():
             base = live - {v.name for v in s.results}
             return live_before(s.then, base) | live_before(s.orelse, base) | _names(s.cond)
@@ -70,7 +75,3 @@ def _before(s: Stmt, live: NameSet) -> NameSet:
 
 def _names(e: Expr) -> NameSet:
     return frozenset(free_vars(e))
-
-
-def _type_names(t: Type) -> NameSet:
-    return frozenset[str]().union(*(_names(d) for d in type_exprs(t)))

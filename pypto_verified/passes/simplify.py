@@ -48,6 +48,8 @@ class _Simplifier(Rewriter):
 
 
 def _without_dead_scalars(function: Function) -> Function:
+    if not any(_dead(s, set()) for s in walk_stmts(function.body)):
+        return function
     while True:
         used = _used_names(function)
         body = map_blocks(function.body, lambda s, used=used: () if _dead(s, used) else (s,))  # type: ignore[misc]
