@@ -144,7 +144,7 @@ def _few(s: CreditSite) -> Cond:
 
 FIFO_OVERRUN: Rule[CreditSite] = Rule(
     id="FIFO-OVERRUN", kind=SAFETY, observable=False, requires=("XC-12",),
-    source="PTO-ISA npu/*/TPush.hpp, theorems FIFO-OUTSTANDING, FIFO-OVERRUN",
+    source="PTO-ISA npu/*/TPush.hpp, theorem FIFO-OVERRUN",
     claim="the producer never writes a slot that the consumer has not read",
     sites=_pipes, applies=always, assumptions=("FIFO-CREDITS",),
     goal=lambda s: any_of((as_cond(s.ledger.safe(s.slots)), _few(s))),

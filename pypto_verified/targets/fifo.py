@@ -72,7 +72,7 @@ class Ledger:
         return posted(slots, tiles) - maximum((last_wait - first_wait(slots)) // every + 1, 0)
 
     def outstanding(self, slots: int) -> int:
-        """Most tiles that are written and not yet read: theorem FIFO-OUTSTANDING."""
+        """Most tiles that are written and not yet read: theorem FIFO-OVERRUN."""
         return first_wait(slots) + self.initial(slots) * period(slots)
 
     def safe(self, slots: int) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -75,6 +76,11 @@ def test_ids_are_unique_and_every_subject_has_its_theorems() -> None:
 def test_rules_that_rest_on_a_theorem_exist() -> None:
     known = {r.id for r in RULES} | {r.id for r in LEGALITY} | {EVERY_RULE}
     assert {rule for t in THEOREMS for rule in t.rests} <= known
+
+
+def test_theorems_that_a_rule_names_as_its_source_exist() -> None:
+    named = {name for rule in RULES for name in re.findall(r"theorem ([A-Z]+-[A-Z-]+)", rule.source)}
+    assert named and named <= {t.id for t in THEOREMS}
 
 
 @pytest.mark.parametrize("theorem", THEOREMS, ids=lambda t: t.id)
