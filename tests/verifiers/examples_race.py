@@ -79,16 +79,18 @@ def notified(scope: str) -> str:
         args="%s: !pto.ptr<i32>")
 
 
-def cores(waited: int) -> str:
-    """A cube core stores a product to `%p` and sets flag 3; a vector core waits for a flag and loads it."""
+def cores(*waited: int, told: int = 4) -> str:
+    """A cube core sets flag `told`, stores a product to `%p` and sets flag 3; a vector core waits for the flags
+    `waited`, for the last one after it has loaded the product."""
+    first, last = (f"pto.sync.wait #pto.pipe<PIPE_MTE2>, {n}" for n in waited)
     acc, vec = tile(16, 16, "f32", "acc", "col_major", "row_major", 1024), tile(16, 16)
     text = kernel("\n".join((
         view("pv", "p", "c64", "c16"), "pto.section.cube {", alloc("acc", acc, 0, "c16", "c16"),
-        window("cw", "pv", "%c0, %c0", "%c16, %c16", "16x16"), "pto.sync.set #pto.pipe<PIPE_FIX>, 4",
+        window("cw", "pv", "%c0, %c0", "%c16, %c16", "16x16"), f"pto.sync.set #pto.pipe<PIPE_FIX>, {told}",
         store("acc", "cw", acc, "16x16"), "pto.sync.set #pto.pipe<PIPE_FIX>, 3", "}",
         "pto.section.vector {", alloc("t", vec, 0, "c16", "c16"),
-        window("vw", "pv", "%c0, %c0", "%c16, %c16", "16x16"), f"pto.sync.wait #pto.pipe<PIPE_MTE2>, {waited}",
-        load("vw", "t", vec, "16x16"), "}")))
+        window("vw", "pv", "%c0, %c0", "%c16, %c16", "16x16"), first,
+        load("vw", "t", vec, "16x16"), last, "}")))
     return text.replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")
 
 
@@ -105,6 +107,7 @@ PAIRS: dict[str, Pair] = {
     "EVENT-AGAIN": Pair(
         pipes(loop("M", both("MTE2 V"), both("V MTE2")), args="%M: index"),
         pipes(loop("M", both("MTE2 V"), both("V MTE3")), args="%M: index"), strict=True),
-    "RACE-CORE": Pair(cores(3), cores(4)),
+    "RACE-CORE": Pair(cores(3, 4), cores(4, 3)),
+    "EVENT-CORES": Pair(cores(3, 5, told=5), cores(3, 5, told=6)),
     "RACE-NOTIFY": Pair(notified("gm"), notified("local_memory")),
 }

@@ -79,7 +79,8 @@ class Between:
 class Cluster:
     """The walk. `symbolic`: places stay as the text says them, else they are numbers; `automatic`: each core's own
     order is the assembler's business and taken to be there. `pairs` by (kind and step of the earlier, of the later
-    access); `stuck`: cores wait for ever; `blind`: what is not followed, '' if nothing."""
+    access); `stuck`: cores wait for ever, each in its step of `waiting`; `left`: sets of flags that nobody waits for in
+    the end; `blind`: what is not followed, '' if nothing."""
 
     def __init__(self, members: list[Member], target: Target, symbolic: bool, automatic: bool) -> None:
         self.members = members
@@ -89,6 +90,8 @@ class Cluster:
         self.pairs: dict[Key, Between] = {}
         self.blind = ""
         self.stuck = False
+        self.waiting: dict[str, Step] = {}
+        self._sets: dict[Hashable, deque[Step]] = {}
         self._touches: dict[Hashable, Touch] = {}
         self._all: list[Touch] = []
         self._on_pipe: dict[tuple[str, str], int] = {(m.kind, p): 0 for m in members for p in PIPES}
@@ -124,6 +127,10 @@ class Cluster:
                 self.stuck = True
                 return
             going = left
+
+    @property
+    def left(self) -> list[Step]:
+        return [step for steps in self._sets.values() for step in steps]
 
     def _walk(self, member: Member, node: Node) -> Generator[None]:
         """Goes on until it has to wait for another core."""
@@ -209,7 +216,7 @@ class Cluster:
             return
         if step.op.name in _POPS:
             key = ("fifo", pipe_id(step.op), member.kind)
-            yield from self._wait(member, key, SCALAR if not self.target.on_chip_pipe else step.phases[0].pipe)
+            yield from self._wait(member, step, key, SCALAR if not self.target.on_chip_pipe else step.phases[0].pipe)
         sync = sync_of(step, self.target)
         if sync is not None:
             self._sync(member, sync)
@@ -294,9 +301,13 @@ class Cluster:
         if self.target.on_chip_pipe and member.kind == "cube" and id >= _OTHER_LANE:
             return
         if step.op.name == row.set:
-            self._give(member, ("flag", id, self._other(member)), pipe)
+            key = ("flag", id, self._other(member))
+            self._sets.setdefault(key, deque()).append(step)
+            self._give(member, key, pipe)
         else:
-            yield from self._wait(member, ("flag", id, member.kind), SCALAR if row.stalls_core else pipe)
+            key = ("flag", id, member.kind)
+            yield from self._wait(member, step, key, SCALAR if row.stalls_core else pipe)
+            self._sets[key].popleft()
 
     def _flag_id(self, member: Member, step: Step) -> int | None:
         fixed = step.op.attrs.get("event_id")
@@ -310,9 +321,11 @@ class Cluster:
         token = member.order.waits_for(pipe) & ~done
         self._tokens.setdefault(key, deque()).append(token)
 
-    def _wait(self, member: Member, key: Hashable, pipe: str) -> Generator[None]:
+    def _wait(self, member: Member, step: Step, key: Hashable, pipe: str) -> Generator[None]:
         while not self._tokens.get(key):
+            self.waiting[member.kind] = step
             yield
+        self.waiting.pop(member.kind, None)
         self._learn(member, SCALAR if self.automatic else pipe, self._tokens[key].popleft())
 
     def _meet(self, member: Member, step: Step) -> Generator[None]:
@@ -325,7 +338,9 @@ class Cluster:
         own = self._met[member.kind]
         for other in self.members:
             while self._met.get(other.kind, 0) < own:
+                self.waiting[member.kind] = step
                 yield
+        self.waiting.pop(member.kind, None)
         for other in self.members:
             self._learn(member, SCALAR, ~self._own(other))
         if not step.loops and not member.depth:

@@ -19,7 +19,7 @@ from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 
 _KINDS = ("cube", "vector")
-_RUNS = 24
+MOST_RUNS = 24
 """Choices of numbers that are tried for a kernel."""
 _SUFFIXES = (("_aic", "_aiv"), ("_cube", "_vector"), ("_cube", "_vec"))
 """Names of the two functions of one kernel (PyPTO)."""
@@ -37,7 +37,7 @@ class CoreSite(Site):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Part:
+class Part:
     """A core of a kernel: the ops of `program` that are not `foreign`."""
 
     kind: str
@@ -45,18 +45,18 @@ class _Part:
     foreign: frozenset[Hashable]
 
 
-def _parts(context: Context) -> list[_Part]:
+def parts_of(context: Context) -> list[Part]:
     """The cores that run together with this function; none if it runs alone."""
     own = context.program
     if set(_KINDS) <= sections_of(own).keys():
-        return [_Part(kind, own, frozenset(foreign)) for kind, foreign in cores_of(own).items() if kind in _KINDS]
+        return [Part(kind, own, frozenset(foreign)) for kind, foreign in cores_of(own).items() if kind in _KINDS]
     peer = _peer(own.func, context.module)
     if peer is None or own.func.kernel_kind not in _KINDS:
         return []
     other = _program(peer, own, context.target.name)
     if other is None:
         return []
-    found = [_Part(own.func.kernel_kind, own, frozenset()), _Part(peer.kernel_kind, other, frozenset())]
+    found = [Part(own.func.kernel_kind, own, frozenset()), Part(peer.kernel_kind, other, frozenset())]
     return sorted(found, key=lambda p: p.kind)
 
 
@@ -87,19 +87,20 @@ def _program(func: Func, own: AccessProgram, target: str) -> AccessProgram | Non
         return None
 
 
-def _walk(context: Context, parts: list[_Part], given: dict[str, int], symbolic: bool) -> Cluster:
+def walk_cores(context: Context, parts: list[Part], given: dict[str, int], symbolic: bool) -> Cluster:
+    """Both cores of a kernel together, under these numbers."""
     members = [Member(p.kind, p.program, p.foreign, Values(p.program, given)) for p in parts]
     automatic = not context.explicit_sync and not any(is_manual(p.program) for p in parts)
     return Cluster(members, context.target, symbolic, automatic)
 
 
 def _sites(context: Context) -> Iterator[CoreSite]:
-    parts = _parts(context)
+    parts = parts_of(context)
     if not parts:
         return
     own = context.program
-    tried = list(islice(choices(own, own.symbols.facts & context.assumed), _RUNS)) or [{}]
-    walks = [_walk(context, parts, {**tried[0], LANE: lane}, symbolic=True) for lane in (0, 1)]
+    tried = list(islice(choices(own, own.symbols.facts & context.assumed), MOST_RUNS)) or [{}]
+    walks = [walk_cores(context, parts, {**tried[0], LANE: lane}, symbolic=True) for lane in (0, 1)]
     why = next((w.blind or "a core waits for ever for the other" for w in walks if w.blind or w.stuck), "")
     open_ = (m.why for w in walks for m in w.members if m.why)
     order = why or next((f"it is not followed for all runs, because {text}" for text in open_), "")
@@ -133,12 +134,12 @@ def _joined(walks: list[Cluster]) -> dict[Key, Between]:
 
 
 def _broken(
-    context: Context, parts: list[_Part], tried: list[dict[str, int]]
+    context: Context, parts: list[Part], tried: list[dict[str, int]]
 ) -> dict[Key, tuple[dict[str, int], frozenset[str]]]:
     """Pairs that some run leaves open, with its numbers and what it depends on."""
     found: dict[Key, tuple[dict[str, int], frozenset[str]]] = {}
     for given in tried:
-        run = _walk(context, parts, given, symbolic=False)
+        run = walk_cores(context, parts, given, symbolic=False)
         asked = frozenset(n for m in run.members for n in m.values.asked)
         for key, pair in run.pairs.items() if not run.blind else ():
             if pair.open and (key not in found or (found[key][1] and not asked)):

@@ -12,6 +12,7 @@ from verifiers.race.found import PairSite, found_on_cores, other_pipes, pair_sit
 from verifiers.race.handover import HANDOVER
 from verifiers.race.sync import is_manual
 from verifiers.race.visible import NOTIFY, VISIBLE
+from verifiers.race.waiting import WAITING
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, op_text
 
@@ -80,5 +81,5 @@ RULES = (
     _rule("RAW", Hazard.RAW, "what an op reads has been written before it starts"),
     _rule("WAR", Hazard.WAR, "what an op overwrites has been read before it starts"),
     _rule("WAW", Hazard.WAW, "writes to the same bytes land in program order"),
-    VISIBLE, NOTIFY, HANDOVER, EVENT_AGAIN,
+    VISIBLE, NOTIFY, HANDOVER, EVENT_AGAIN, WAITING,
 )

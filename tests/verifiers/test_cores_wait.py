@@ -1,0 +1,100 @@
+"""EVENT-CORES: flags between a cube and its vector cores, each verdict beside a timed run."""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+
+from pypto_verified.pto.reader import read
+from pypto_verified.report.model import FunctionResult, Verdict
+from pypto_verified.simulator import schedule
+from pypto_verified.targets import target
+from tests.verifiers.kernels import kernel
+from verifiers import Options, verify
+
+PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
+Lines: TypeAlias = tuple[str, ...]
+LANE = ("%b = pto.get_subblock_idx", "%lane = arith.index_cast %b : i64 to index",
+        "%first = arith.cmpi eq, %lane, %c0 : index", "scf.if %first {")
+
+
+def told(id: int, pipe: str = "FIX") -> str:
+    return f"pto.sync.set #pto.pipe<PIPE_{pipe}>, {id}"
+
+
+def heard(id: int, pipe: str = "MTE2") -> str:
+    return f"pto.sync.wait #pto.pipe<PIPE_{pipe}>, {id}"
+
+
+def turns(count: str, *body: str) -> Lines:
+    return (f"scf.for %i = %c0 to %{count} step %c1 {{", *body, "}")
+
+
+def both(cube: Lines, vector: Lines, args: str = "") -> str:
+    body = "\n".join(("pto.section.cube {", *cube, "}", "pto.section.vector {", *vector, "}"))
+    return kernel(body, args).replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")
+
+
+def judged(text: str, chip: str) -> tuple[FunctionResult, set[Verdict]]:
+    (result,) = verify(read(text, "k.pto"), target(chip), Options(families=frozenset({"EVENT"})))
+    return result, {o.verdict for o in result.obligations if o.rule == "EVENT-CORES"}
+
+
+def hangs(text: str, chip: str) -> bool:
+    nothing = np.zeros((1, 1), np.float32)
+    return schedule.run(read(text, "k.pto"), target(chip), {"p": nothing, "q": nothing}).deadlock is not None
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+@pytest.mark.parametrize(("cube", "vector", "said"), [
+    ((told(3), heard(5, "FIX")), (heard(3), told(5, "MTE2")), ""),
+    (turns("c4", told(3), heard(5, "FIX")), turns("c4", heard(3), told(5, "MTE2")), ""),
+    ((told(4),), (heard(3),), "waits for ever: the other core has ended"),
+    ((told(3),), (heard(3), heard(3)), "waits for ever: the other core has ended"),
+    (turns("c4", told(3)), turns("c8", heard(3)), "waits for ever: the other core has ended"),
+    ((heard(5, "FIX"),), (*LANE, told(5, "MTE2"), "}"), "waits for ever: the other core has ended"),
+])
+def test_a_core_waits_as_often_as_the_other_sets(cube: Lines, vector: Lines, said: str, chip: str) -> None:
+    """A cube hears both of its lanes."""
+    text = both(cube, vector)
+    result, verdicts = judged(text, chip)
+    assert hangs(text, chip) is bool(said)
+    assert (REFUTED in verdicts) is bool(said)
+    assert verdicts == {PROVED} or said
+    assert all(said in f.message for f in result.findings if "waits" in f.message)
+
+
+@pytest.mark.parametrize(("chip", "expected"), [("a2a3", REFUTED), ("a5", UNKNOWN)])
+def test_cores_that_wait_for_each_other_first(chip: str, expected: Verdict) -> None:
+    """On a5 a wait holds back one pipe, and another might set the flag: there the order of the text does not tell."""
+    text = both((heard(5, "FIX"), told(3)), (heard(3), told(5, "MTE2")))
+    result, verdicts = judged(text, chip)
+    assert hangs(text, chip)
+    assert expected in verdicts
+    if expected is REFUTED:
+        assert any("the vector core waits for this one in sync.wait at line" in f.message for f in result.findings)
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+def test_a_flag_that_nobody_waits_for_is_named_at_its_set(chip: str) -> None:
+    text = both((told(3), told(6)), (heard(3),))
+    result, _ = judged(text, chip)
+    (found,) = (f for f in result.findings if f.rule == "EVENT-CORES")
+    assert found.verdict is REFUTED
+    assert "6" in text.splitlines()[(found.text_line or 0) - 1]
+    assert "still set when the cores end" in found.message
+
+
+def test_turns_of_a_size_are_not_followed_for_all_sizes() -> None:
+    text = both(turns("M", told(3)), turns("M", heard(3)), "%M: index")
+    assert judged(text, "a2a3")[1] == {UNKNOWN}
+
+
+def test_a_loop_that_turns_once_more_at_one_end_is_refuted_for_every_size() -> None:
+    more = ("%n = arith.addi %M, %c1 : index", *turns("n", heard(3)))
+    result, verdicts = judged(both(turns("M", told(3)), more, "%M: index"), "a2a3")
+    assert REFUTED in verdicts
+    assert "M" in dict(next(f for f in result.findings if f.verdict is REFUTED).witness)

@@ -1,0 +1,107 @@
+"""EVENT: no core waits for ever for another, and no flag between them stays set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+from pypto_verified.targets.pipes import cross_flag
+from verifiers.access import Step
+from verifiers.race.cluster import LANE, Cluster
+from verifiers.race.handover import MOST_RUNS, Part, parts_of, walk_cores
+from verifiers.race.values import choices, deciding
+from verifiers.rule import SAFETY, Rule, Witness, always
+from verifiers.sites import Context, Site, op_text
+
+
+@dataclass(frozen=True, slots=True)
+class TalkSite(Site):
+    """A flag between cores, or a meeting of both kinds. `fault`: what happens to it in the run `given`, '' if nothing
+    is found; `why`: what keeps it from being decided."""
+
+    fault: str
+    given: Mapping[str, int]
+    why: str
+
+
+@dataclass(slots=True, eq=False)
+class _Seen:
+    """What happened in the runs: the fault of a step, and the numbers; `maybe` where those are not for us to choose or
+    the pipes of a core go on by themselves."""
+
+    sure: dict[int, tuple[str, dict[str, int]]] = field(default_factory=dict)
+    maybe: dict[int, str] = field(default_factory=dict)
+    blind: str = ""
+
+
+def _talks(step: Step, target: str) -> bool:
+    return step.op.name == "pto.syncall" or cross_flag(step.op.name, target) is not None
+
+
+def _sites(context: Context) -> Iterator[TalkSite]:
+    own = context.program
+    steps = [s for s in own.steps if _talks(s, context.target.name)]
+    parts = parts_of(context) if steps else []
+    if not parts:
+        return
+    seen = _seen(context, parts)
+    for step in steps:
+        fault, given = seen.sure.get(step.index, ("", {}))
+        why = "" if fault else seen.maybe.get(step.index, "") or seen.blind
+        yield TalkSite(context, step.op, step.path, op_text(step.op), fault, given, why)
+
+
+def _seen(context: Context, parts: list[Part]) -> _Seen:
+    own = context.program
+    seen = _Seen()
+    for given in islice(choices(own, own.symbols.facts & context.assumed), MOST_RUNS):
+        for lane in (0, 1):
+            run = walk_cores(context, parts, {**given, LANE: lane}, symbolic=False)
+            seen.blind = seen.blind or run.blind or next((
+                f"it is not followed for all runs, because {m.why}" for m in run.members if m.why), "")
+            if not run.blind:
+                _note(context, run, seen, {n: v for n, v in given.items() if n in deciding(own)})
+    return seen
+
+
+def _note(context: Context, run: Cluster, seen: _Seen, given: dict[str, int]) -> None:
+    asked = sorted({n for m in run.members for n in m.values.asked})
+    steps = {id(s): s for s in context.program.steps}
+    faults = {id(s): (s, "waits for ever") for s in run.waiting.values() if run.stuck}
+    if not run.stuck:
+        faults = {id(s): (s, "is never waited for") for s in run.left}
+    each_other = len(run.waiting) > 1 and context.target.on_chip_pipe
+    for key, (step, fault) in faults.items():
+        if key not in steps or not _talks(step, context.target.name):
+            continue
+        if asked:
+            seen.maybe.setdefault(step.index, f"it depends on {', '.join(asked)}")
+        elif each_other:
+            seen.maybe.setdefault(step.index, "the cores wait for each other unless their pipes go on by themselves")
+        else:
+            seen.sure.setdefault(step.index, (_told(run, step, fault), given))
+
+
+def _told(run: Cluster, step: Step, fault: str) -> str:
+    """The fault, with what the other core waits for meanwhile."""
+    others = [(m, run.waiting[m.kind]) for m in run.members if run.waiting.get(m.kind, step) is not step]
+    if not run.stuck:
+        return f"{fault}: it is still set when the cores end, and the next kernel's first wait takes it"
+    for member, other in others:
+        line = member.program.location(other.op).line
+        return f"{fault}: the {member.kind} core waits for this one in {op_text(other.op)} at line {line}"
+    return f"{fault}: the other core has ended"
+
+
+def _explain(s: TalkSite, w: Witness) -> str:
+    return f"{op_text(s.op)} {s.fault}"
+
+
+WAITING: Rule[TalkSite] = Rule(
+    id="EVENT-CORES", kind=SAFETY, observable=False, requires=("EV-06",), source="PTO-ISA set_cross_core, SyncAll.hpp",
+    claim="no core waits for ever for another, and every flag between them is free when they end",
+    sites=_sites, applies=always, undecided=lambda s: s.why, given=lambda s: not s.why,
+    goal=lambda s: not s.fault and not s.why, shown=lambda s: s.given, explain=_explain,
+    help=lambda s: "set the flag as often as it is waited for, and before this core waits itself",
+    mutant=lambda s: True)
