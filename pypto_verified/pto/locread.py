@@ -9,13 +9,14 @@ _MAX_LOC_NESTING = 32
 
 
 class Locations:
-    """Reads locations; `#loc` aliases may stand after their uses, so they are found before anything else is read."""
+    """Reads locations; aliases may stand after their uses, so they are found before anything else is read."""
 
     def __init__(self, cursor: Cursor) -> None:
         self._cursor = cursor
         self._bodies: dict[str, int] = {}
+        self._known: dict[str, Location] = {}
         texts = cursor.texts
-        if cursor.mentions("#loc"):
+        if cursor.mentions("= loc") or cursor.mentions("=loc("):
             for at in range(len(texts) - 3):
                 if texts[at][:1] == "#" and texts[at + 1] == "=" and texts[at + 2] == "loc":
                     self._bodies[texts[at]] = at + 2
@@ -86,15 +87,17 @@ class Locations:
 
     def _alias(self, depth: int) -> Location:
         cursor = self._cursor
-        begin = self._bodies.get(cursor.next)
+        name = cursor.next
+        begin = self._bodies.get(name)
         if begin is None:
             cursor.fail(f"location {cursor.shown()} is not defined")
         cursor.pos += 1
-        back = cursor.pos
-        cursor.pos = begin + 2
-        found = self._body(depth + 1)
-        cursor.pos = back
-        return found
+        if name not in self._known:
+            back = cursor.pos
+            cursor.pos = begin + 2
+            self._known[name] = self._body(depth + 1)
+            cursor.pos = back
+        return self._known[name]
 
     def _file_or_name(self, depth: int) -> Location:
         cursor = self._cursor

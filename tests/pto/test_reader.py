@@ -84,6 +84,22 @@ def test_location_forms(loc: str, place: Location) -> None:
     assert ops(read(text))[0].loc == place
 
 
+def test_an_alias_of_a_location_may_have_any_name_and_stand_anywhere() -> None:
+    text = body("%c = arith.constant 1 : index loc(#place)")
+    for whole in (text + '#place = loc("a.py":3:7)\n', '#place = loc("a.py":3:7)\n' + text):
+        assert ops(read(whole))[0].loc == Location("a.py", 3, 7)
+
+
+def test_aliases_that_name_each_other_twice_are_followed_once() -> None:
+    """Followed at each use, fifteen of them lead to 32,768 places."""
+    chain = "".join(f"#loc{i + 1} = loc(fused[#loc{i}, #loc{i}])\n" for i in range(15))
+    uses = [f"%c{i} = arith.constant {i} : index loc(#loc15)" for i in range(20)]
+    begin = time.perf_counter()
+    found = read('#loc0 = loc("a.py":3:7)\n' + chain + body(*uses))
+    assert time.perf_counter() - begin < 2
+    assert {op.loc for op in ops(found)[:20]} == {Location("a.py", 3, 7)}
+
+
 def test_control_flow_has_its_values_in_place() -> None:
     found = {op.name: op for op in ops(read(CONTROL))}
     loop = found["scf.for"]
