@@ -187,10 +187,17 @@ FIFO_FREE: Rule[CountSite] = Rule(
 
 @dataclass(frozen=True, slots=True)
 class UseSite(Site):
-    """A popped tile: the places of its last use and of its free in the block of the pop, -1 for none."""
+    """A popped tile, its last use, if any, and its free; `inner`: the free stands in a branch or loop of the pop's
+    block, and may have run before that use."""
 
     last: Step | None
     free: Step
+    inner: bool = False
+
+    @property
+    def why(self) -> str:
+        free, last = _line(self, self.free), _line(self, self.last)
+        return f"line {free} may free its slot before line {last} uses it" if self.inner else ""
 
 
 def _uses(context: Context) -> Iterator[UseSite]:
@@ -208,6 +215,24 @@ def _uses(context: Context) -> Iterator[UseSite]:
                 for pop, release in zip(popped, freed, strict=False):
                     last = max((s for s in program.steps if _touches(s, pop.made)), key=lambda s: s.index, default=None)
                     yield UseSite(context, pop.op, pop.path, f"{op_text(pop.op)} pipe {pipe}", last, release)
+                for pop in popped[len(freed):]:
+                    within = [r for block, (_, frees) in blocks.items() if _inside(block, pop.region) for r in frees]
+                    yield from _freed_within(context, pop, within, f"{op_text(pop.op)} pipe {pipe}")
+
+
+def _inside(block: tuple[int, ...], outer: tuple[int, ...]) -> bool:
+    return len(block) > len(outer) and block[:len(outer)] == outer
+
+
+def _freed_within(context: Context, pop: Step, frees: list[Step], label: str) -> Iterator[UseSite]:
+    """A pop whose free stands in a branch or loop of its block: no use may come after any such free."""
+    uses = [s for s in context.program.steps if _touches(s, pop.made)]
+    after = [(use, free) for free in frees if free.index > pop.index for use in uses
+             if use.index > free.index and (use.path & free.path) is not FALSE]
+    for use, free in after[-1:]:
+        yield UseSite(context, pop.op, pop.path, label, use, free, True)
+    if frees and not after:
+        yield UseSite(context, pop.op, pop.path, label, None, frees[0])
 
 
 def _touches(step: Step, tile: TileUse | None) -> bool:
@@ -223,7 +248,8 @@ FIFO_USED: Rule[UseSite] = Rule(
     id="FIFO-USED", kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
     claim="a popped tile is not used after its slot is freed",
     sites=_uses, applies=always, assumptions=("FREE-NEEDED",),
-    goal=lambda s: as_cond(s.last is None or s.last.index < s.free.index),
+    given=lambda s: not s.why, undecided=lambda s: s.why,
+    goal=lambda s: as_cond(not s.why and (s.last is None or s.last.index < s.free.index)),
     explain=lambda s, w: (
         f"the tile of {op_text(s.op)} is used at line {_line(s, s.last)}, but line {_line(s, s.free)} has freed its "
         "slot before: the producer may have written the next tile there"),

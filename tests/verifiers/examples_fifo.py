@@ -53,12 +53,12 @@ def turns(stop: str, *body: str) -> str:
 
 
 _BOTH = pop() + "\n" + FREE
-_COPY = f"pto.tmov ins(%t : {HALF}) outs(%h : {HALF})"
-_HALF = "%near = arith.constant 65536 : i64\n" + alloc("h", HALF, "near", "c16", "c64")
+COPY = f"pto.tmov ins(%t : {HALF}) outs(%h : {HALF})"
+NEAR = "%near = arith.constant 65536 : i64\n" + alloc("h", HALF, "near", "c16", "c64")
 
 
 def _used(first: str, second: str) -> str:
-    return pair_of_cores(PUSH, "\n".join((_HALF, pop(), first, second)), memory=False)
+    return pair_of_cores(PUSH, "\n".join((NEAR, pop(), first, second)), memory=False)
 
 
 PAIRS: dict[str, Pair] = {
@@ -71,7 +71,7 @@ PAIRS: dict[str, Pair] = {
     "FIFO-FREE": Pair(
         pair_of_cores(PUSH + "\n" + PUSH, "\n".join((pop("t"), FREE, pop("u"), FREE)), memory=False),
         pair_of_cores(PUSH + "\n" + PUSH, "\n".join((pop("t"), FREE, pop("u"), "// kept")), memory=False), "a5"),
-    "FIFO-USED": Pair(_used(_COPY, FREE), _used(FREE, _COPY), "a5"),
+    "FIFO-USED": Pair(_used(COPY, FREE), _used(FREE, COPY), "a5"),
     "FIFO-SLOT": Pair(
         pair_of_cores(PUSH, _BOTH, slot_size=8192, last="cube"),
         pair_of_cores(PUSH, _BOTH, slot_size=4096, last="cube")),

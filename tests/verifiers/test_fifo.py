@@ -12,13 +12,13 @@ from pypto_verified.report.model import Verdict
 from pypto_verified.simulator import schedule
 from pypto_verified.targets import target
 from tests.simulator.mixed import Mixed
-from tests.verifiers.examples_fifo import FREE, HALF, MAT, PUSH, pair_of_cores, pop, turns
+from tests.verifiers.examples_fifo import COPY, FREE, HALF, MAT, NEAR, PUSH, pair_of_cores, pop, turns
 from tests.verifiers.examples_split import ACC, core
 from tests.verifiers.kernels import alloc
 from verifiers import Options, verify
 
 BOTH = pop() + "\n" + FREE
-_TAKEN = "%q = arith.cmpi sgt, %n, %c8 : index\nscf.if %q {"
+TAKEN = "%q = arith.cmpi sgt, %n, %c8 : index\nscf.if %q {"
 
 
 def verdicts(text: str, rule: str, chip: str = "a2a3", strict: bool = False) -> set[Verdict]:
@@ -46,9 +46,9 @@ def test_sizes_that_differ_are_told_as_a_condition() -> None:
 
 
 def test_a_branch_at_both_ends_agrees_and_at_one_end_does_not() -> None:
-    guarded = pair_of_cores(f"{_TAKEN}\n{PUSH}\n}}", f"{_TAKEN}\n{BOTH}\n}}")
+    guarded = pair_of_cores(f"{TAKEN}\n{PUSH}\n}}", f"{TAKEN}\n{BOTH}\n}}")
     assert verdicts(guarded, "FIFO-POP") == {Verdict.PROVED}
-    assert Verdict.PROVED not in verdicts(pair_of_cores(f"{_TAKEN}\n{PUSH}\n}}", BOTH), "FIFO-POP")
+    assert Verdict.PROVED not in verdicts(pair_of_cores(f"{TAKEN}\n{PUSH}\n}}", BOTH), "FIFO-POP")
 
 
 def test_a_pop_without_any_push_waits_for_ever() -> None:
@@ -83,6 +83,20 @@ def test_the_library_of_a5_lets_every_pipe_overrun_which_counts_only_strictly() 
     assert verdicts(text, "FIFO-OVERRUN", chip="a5", strict=True) == {Verdict.REFUTED}
     few = pair_of_cores(PUSH, BOTH, memory=False)
     assert verdicts(few, "FIFO-OVERRUN", chip="a5", strict=True) == {Verdict.PROVED}
+
+
+@pytest.mark.parametrize(("body", "expected"), [
+    ((turns("%c1", FREE), COPY), Verdict.UNKNOWN),
+    ((TAKEN, FREE, "} else {", FREE, "}", COPY), Verdict.UNKNOWN),
+    ((TAKEN, COPY, FREE, "} else {", FREE, "}"), Verdict.PROVED),
+    ((TAKEN, FREE, "} else {", COPY, FREE, "}"), Verdict.PROVED),
+    ((COPY, turns("%c1", FREE)), Verdict.PROVED),
+])
+def test_a_free_in_a_branch_or_loop_may_come_before_a_use_in_the_block_around_it(
+    body: tuple[str, ...], expected: Verdict
+) -> None:
+    text = pair_of_cores(PUSH, "\n".join((NEAR, pop(), *body)), memory=False)
+    assert verdicts(text, "FIFO-USED", "a5") == {expected}
 
 
 # Both ends waiting for each other
