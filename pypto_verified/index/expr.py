@@ -225,12 +225,14 @@ def _atom(kind: str, name: str, args: tuple[Expr, ...], lo: Bound, hi: Bound) ->
 
 def from_atom(a: Atom) -> Expr:
     """The expression that is just `a`."""
-    return polynomial({(a,): 1}, 0)
+    found = _TABLE.exprs.get(((((a,), 1),), 0))
+    return polynomial({(a,): 1}, 0) if found is None else found
 
 
 def const(value: int) -> Expr:
     """The constant `value`."""
-    return polynomial({}, value)
+    found = _TABLE.exprs.get(((), value))
+    return polynomial({}, value) if found is None else found
 
 
 def symbol(name: str, lo: Bound = None, hi: Bound = None) -> Expr:

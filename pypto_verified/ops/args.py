@@ -9,7 +9,6 @@ from typing import NoReturn
 from pypto_verified.dtypes import INDEX, DType
 from pypto_verified.errors import Location, OpError
 from pypto_verified.ir.expr import (
-    NO_ARG,
     Attr,
     Binary,
     Call,
@@ -41,6 +40,11 @@ def type_of(e: Expr) -> Type:
             return inner.items[e.index] if isinstance(inner, TupleType) else OpaqueType("item of no tuple")
         case Const() | Binary() | Unary() | Cast():
             return ScalarType(e.dtype)
+
+
+def is_omitted(e: Expr) -> bool:
+    """Whether an operand is NO_ARG, which an empty list equals."""
+    return isinstance(e, MakeTuple) and not e.items
 
 
 def describe(t: Type) -> str:
@@ -91,7 +95,7 @@ class Args:
     def has(self, name: str) -> bool:
         """Whether an optional operand is given."""
         i = self.decl.index(name)
-        return i < len(self.values) and self.values[i] != NO_ARG
+        return i < len(self.values) and not is_omitted(self.values[i])
 
     def tile(self, name: str) -> TileType:
         """A tile operand."""
@@ -127,10 +131,12 @@ class Args:
         if not isinstance(e, MakeTuple):
             self.fail(f"{name} must be a literal list of integers, got {describe(type_of(e))}")
         for i, item in enumerate(e.items):
+            if isinstance(item, Const) and item.dtype is INDEX:
+                continue
             t = type_of(item)
             if not (isinstance(t, ScalarType) and t.dtype.is_integer):
                 self.fail(f"{name}[{i}] must be an integer, got {describe(t)}")
-        return tuple(map(as_dim, e.items))
+        return tuple([as_dim(item) for item in e.items])
 
     def extents(self, name: str) -> tuple[Dim, ...]:
         """A tuple operand as valid extents: sizes that are not provably negative; () when it is not given."""

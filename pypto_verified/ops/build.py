@@ -7,9 +7,9 @@ from difflib import get_close_matches
 
 from pypto_verified.dtypes import INDEX, INT32, DType
 from pypto_verified.errors import NotModelled
-from pypto_verified.ir.expr import NO_ARG, NO_SPAN, Attr, Call, Cast, Const, Expr, Span
+from pypto_verified.ir.expr import NO_SPAN, Attr, Call, Cast, Const, Expr, Span
 from pypto_verified.ir.types import ScalarType, TensorType, TileType
-from pypto_verified.ops.args import Args, describe, location, type_of
+from pypto_verified.ops.args import Args, describe, is_omitted, location, type_of
 from pypto_verified.ops.decl import OpDecl, Param
 from pypto_verified.ops.keywords import coerce
 from pypto_verified.ops.keywords import describe as describe_keyword
@@ -46,16 +46,16 @@ def _filled(decl: OpDecl, args: tuple[Expr, ...], span: Span) -> tuple[Expr, ...
             continue
         if i == len(values):
             values.append(values[j])
-        elif values[i] == NO_ARG:
+        elif is_omitted(values[i]):
             values[i] = values[j]
     return tuple(values)
 
 
 def _keywords(decl: OpDecl, kwargs: Mapping[str, Attr], span: Span) -> dict[str, Attr]:
     a = Args(decl, (), {}, span)
-    allowed = [k.name for k in decl.keywords]
     for name in kwargs:
-        if name not in allowed:
+        if decl.keyword(name) is None:
+            allowed = [k.name for k in decl.keywords]
             near = get_close_matches(name, allowed, 1)
             a.fail(
                 f"unknown keyword {name!r}",
@@ -65,7 +65,8 @@ def _keywords(decl: OpDecl, kwargs: Mapping[str, Attr], span: Span) -> dict[str,
     for k in decl.keywords:
         value = kwargs.get(k.name)
         if value is None:
-            a.require(not k.required, f"keyword {k.name} is required", f"{k.name} is {describe_keyword(k.kind)}")
+            if k.required:
+                a.fail(f"keyword {k.name} is required", f"{k.name} is {describe_keyword(k.kind)}")
             if k.default is not None:
                 complete[k.name] = k.default
             continue
@@ -77,18 +78,16 @@ def _keywords(decl: OpDecl, kwargs: Mapping[str, Attr], span: Span) -> dict[str,
 
 
 def _check_operands(a: Args) -> None:
-    required = sum(not p.optional for p in a.decl.params)
-    declared = ", ".join(p.name + "?" * p.optional for p in a.decl.params) or "none"
-    a.require(
-        required <= len(a.values) <= len(a.decl.params),
-        f"{len(a.values)} operands given, {required} to {len(a.decl.params)} expected"
-        if required < len(a.decl.params) else f"{len(a.values)} operands given, {required} expected",
-        f"operands: {declared}",
-    )
+    required, most = sum([not p.optional for p in a.decl.params]), len(a.decl.params)
+    if not required <= len(a.values) <= most:
+        expected = f"{required} to {most}" if required < most else str(required)
+        a.fail(f"{len(a.values)} operands given, {expected} expected", _declared(a.decl))
     for p, e in zip(a.decl.params, a.values, strict=False):
-        if e == NO_ARG and p.optional:
-            continue
-        a.require(e != NO_ARG or p.kind == "tuple", f"operand {p.name} is missing", f"operands: {declared}")
+        if is_omitted(e):
+            if p.optional:
+                continue
+            if p.kind != "tuple":
+                a.fail(f"operand {p.name} is missing", _declared(a.decl))
         if p.kind == "tile":
             # Its space is not judged here: InferTileMemorySpace moves a tile to where an op takes it.
             a.tile(p.name)
@@ -96,16 +95,21 @@ def _check_operands(a: Args) -> None:
             a.tensor(p.name)
         elif p.kind == "value":
             t = type_of(e)
-            a.require(isinstance(t, TileType | TensorType), f"{p.name} must be {_WORDS[p.kind]}, got {describe(t)}")
+            if not isinstance(t, TileType | TensorType):
+                a.fail(f"{p.name} must be {_WORDS[p.kind]}, got {describe(t)}")
         elif p.kind == "tuple":
             a.dims(p.name)
         else:
             a.scalar(p.name)
 
 
+def _declared(decl: OpDecl) -> str:
+    return f"operands: {', '.join(p.name + '?' * p.optional for p in decl.params) or 'none'}"
+
+
 def _adopted(a: Args, p: Param, e: Expr) -> Expr:
     """A scalar operand in the dtype that the op needs: constants are retyped, variables cast within their kind."""
-    if e == NO_ARG or p.kind not in ("element", "int32", "keyword"):
+    if p.kind not in ("element", "int32", "keyword") or is_omitted(e):
         return e
     if p.kind == "int32":
         wanted = INT32

@@ -6,7 +6,9 @@ only what is provably wrong, the rest is an obligation of the verifier.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from pypto_verified import index
 from pypto_verified.dtypes import INDEX
@@ -31,6 +33,8 @@ def as_expr(d: Dim) -> Expr:
 
 
 def _form(e: Dim) -> index.Expr | None:
+    if isinstance(e, int):
+        return index.const(e)
     try:
         return to_index(e)
     except NotModelled:
@@ -69,11 +73,14 @@ def all_equal(a: Sequence[Dim], b: Sequence[Dim]) -> bool | None:
     return None if None in results else True
 
 
-def _combine(op: BinaryOp, a: Dim, b: Dim, apply: Callable[[index.Expr, index.Expr], index.Expr]) -> Dim:
+def _combine(op: BinaryOp, a: Dim, b: Dim, apply: Callable[[Any, Any], Any]) -> Dim:
     """`a op b`: a number or one of the operands where the normal form says so, else the expression as written."""
+    if isinstance(a, int) and isinstance(b, int):
+        number: int = apply(a, b)
+        return number
     left, right = _form(a), _form(b)
     if left is not None and right is not None:
-        result = apply(left, right)
+        result: index.Expr = apply(left, right)
         if result.value is not None:
             return result.value
         for operand, form in ((a, left), (b, right)):
@@ -84,22 +91,22 @@ def _combine(op: BinaryOp, a: Dim, b: Dim, apply: Callable[[index.Expr, index.Ex
 
 def add(a: Dim, b: Dim) -> Dim:
     """a + b."""
-    return _combine(BinaryOp.ADD, a, b, lambda x, y: x + y)
+    return _combine(BinaryOp.ADD, a, b, operator.add)
 
 
 def sub(a: Dim, b: Dim) -> Dim:
     """a - b."""
-    return _combine(BinaryOp.SUB, a, b, lambda x, y: x - y)
+    return _combine(BinaryOp.SUB, a, b, operator.sub)
 
 
 def mul(a: Dim, b: Dim) -> Dim:
     """a * b."""
-    return _combine(BinaryOp.MUL, a, b, lambda x, y: x * y)
+    return _combine(BinaryOp.MUL, a, b, operator.mul)
 
 
 def floordiv(a: Dim, b: int) -> Dim:
     """a // b, rounded down; b > 0."""
-    return _combine(BinaryOp.FLOORDIV, a, b, lambda x, y: x // y)
+    return _combine(BinaryOp.FLOORDIV, a, b, operator.floordiv)
 
 
 def ceildiv(a: Dim, b: int) -> Dim:
@@ -109,12 +116,12 @@ def ceildiv(a: Dim, b: int) -> Dim:
 
 def minimum(a: Dim, b: Dim) -> Dim:
     """The smaller of the two."""
-    return _combine(BinaryOp.MIN, a, b, index.minimum)
+    return min(a, b) if isinstance(a, int) and isinstance(b, int) else _combine(BinaryOp.MIN, a, b, index.minimum)
 
 
 def maximum(a: Dim, b: Dim) -> Dim:
     """The larger of the two."""
-    return _combine(BinaryOp.MAX, a, b, index.maximum)
+    return max(a, b) if isinstance(a, int) and isinstance(b, int) else _combine(BinaryOp.MAX, a, b, index.maximum)
 
 
 def show(d: Dim) -> str:
