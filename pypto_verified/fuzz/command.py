@@ -50,7 +50,11 @@ def fuzz(request: Request, out: TextIO, err: TextIO) -> int:
     request.corpus.mkdir(parents=True, exist_ok=True)
     folders: dict[str, Path] = {}
     progress = _Progress(err)
-    result = run(make, workers, _plan(request), progress.show, partial(_keep, request.corpus, folders, progress.note))
+    keep = partial(_keep, request.corpus, folders, progress.note)
+    result = run(make, workers, _plan(request), progress.show, keep)
+    for found in result.found.values():
+        if _key(found) not in folders:
+            keep(found)  # the interrupt came while it was written
     progress.end()
     kept = {cause: folders[_key(found)] for cause, found in result.found.items() if _key(found) in folders}
     for path in set(folders.values()) - set(kept.values()):

@@ -90,6 +90,20 @@ def test_control_c_ends_the_command_and_keeps_the_finds_on_disk(tmp_path: Path) 
     assert list(tmp_path.glob("*/kernel.py"))
 
 
+def test_an_interrupt_while_a_find_is_written_keeps_it_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, interrupts = folder.write, [KeyboardInterrupt]
+
+    def write(found: Found, corpus: Path) -> Path:
+        if interrupts:
+            raise interrupts.pop()
+        return whole(found, corpus)
+
+    monkeypatch.setattr(folder, "write", write)
+    arguments = ["fuzz", "--examples", "60", "--seed", "1", "--fault", "sub-is-add", "--corpus", str(tmp_path)]
+    assert main(arguments) == 130
+    assert list(tmp_path.glob("*/test_find.py"))
+
+
 def _dies(batch: Batch) -> Outcome:
     if 17 in batch.examples():
         os.kill(os.getpid(), signal.SIGKILL)
