@@ -31,6 +31,9 @@ class DType:
     def is_signed(self) -> bool:
         return self.kind in ("int", "float", "index")
 
+    def __hash__(self) -> int:
+        return hash(self.name)
+
     def __repr__(self) -> str:
         return self.name
 

@@ -5,7 +5,13 @@ from __future__ import annotations
 from enum import Enum
 
 
-class Space(Enum):
+class Member(Enum):
+    """An enumeration whose members are hashed by identity, as they are compared: types hash and look up many."""
+
+    __hash__ = object.__hash__
+
+
+class Space(Member):
     """A memory space, by its `.pto` name."""
 
     GM = "gm"
@@ -18,14 +24,14 @@ class Space(Enum):
     SCALING = "scaling"
 
 
-class BLayout(Enum):
+class BLayout(Member):
     """Order of the blocks (or of the elements, when unboxed)."""
 
     ROW = "row_major"
     COL = "col_major"
 
 
-class SLayout(Enum):
+class SLayout(Member):
     """Order inside a fractal box; NONE is unboxed."""
 
     NONE = "none_box"
@@ -33,7 +39,7 @@ class SLayout(Enum):
     COL = "col_major"
 
 
-class Pad(Enum):
+class Pad(Member):
     """What a transfer writes beyond the valid region (values: PTOAS `pad=` codes)."""
 
     NULL = 0
@@ -42,7 +48,7 @@ class Pad(Enum):
     MIN = 3
 
 
-class Compact(Enum):
+class Compact(Member):
     """Pitch mode of an accumulator or L0 operand (values: PTOAS `compact=` codes)."""
 
     NULL = 0
@@ -50,7 +56,7 @@ class Compact(Enum):
     ROW_PLUS_ONE = 2
 
 
-class TensorLayout(Enum):
+class TensorLayout(Member):
     """Layout of a global-memory view."""
 
     ND = "nd"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from struct import pack
 
 from pypto_verified.dtypes import DType
@@ -45,6 +46,13 @@ class Names:
         return unique
 
 
+@dataclass(slots=True)
+class _Constant:
+    value: Value
+    payload: int | float | bool
+    section: int
+
+
 class Constants:
     """The constants of one function, one op per value and type, at the head of its body (CG-02).
 
@@ -54,9 +62,7 @@ class Constants:
     ADDRESS, VIEW, BODY = range(3)
 
     def __init__(self) -> None:
-        self._found: dict[tuple[bytes | int, DType], Value] = {}
-        self._section: dict[tuple[bytes | int, DType], int] = {}
-        self._payload: dict[tuple[bytes | int, DType], int | float | bool] = {}
+        self._found: dict[tuple[bytes | int, DType], _Constant] = {}
         self._floats = 0
 
     def take(self, value: int | float | bool, dtype: DType, section: int = BODY) -> Value:
@@ -66,12 +72,11 @@ class Constants:
         key = (pack("<d", payload) if dtype.is_float else int(payload), dtype)
         found = self._found.get(key)
         if found is None:
-            found = Value(self._name(payload, dtype), ScalarType(dtype))
-            self._found[key] = found
-            self._section[key] = section
-            self._payload[key] = bool(value) if dtype.kind == "bool" else payload
-        self._section[key] = min(self._section[key], section)
-        return found
+            made = Value(self._name(payload, dtype), ScalarType(dtype))
+            found = self._found[key] = _Constant(made, bool(value) if dtype.kind == "bool" else payload, section)
+        elif section < found.section:
+            found.section = section
+        return found.value
 
     def _name(self, value: int | float, dtype: DType) -> str:
         if dtype.is_float:
@@ -82,8 +87,8 @@ class Constants:
 
     def ops(self) -> list[Op]:
         """The `arith.constant` ops, without locations: a constant has many users (CG-17)."""
-        keys = sorted(self._found, key=lambda k: self._section[k])
-        return [Op("arith.constant", attrs={"value": self._payload[k]}, results=(self._found[k],)) for k in keys]
+        ordered = sorted(self._found.values(), key=lambda c: c.section)
+        return [Op("arith.constant", attrs={"value": c.payload}, results=(c.value,)) for c in ordered]
 
 
 class Builder:

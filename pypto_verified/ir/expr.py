@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from pypto_verified.dtypes import INDEX, DType
-from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space, TensorLayout
+from pypto_verified.layouts import BLayout, Compact, Member, Pad, SLayout, Space, TensorLayout
 
 if TYPE_CHECKING:
     from pypto_verified.ir.types import Type
@@ -35,7 +34,7 @@ class Span:
 NO_SPAN = Span()
 
 
-class BinaryOp(Enum):
+class BinaryOp(Member):
     """Scalar binary operators. FLOORDIV and MOD are Python's (floor, sign of the divisor)."""
 
     ADD = "+"
@@ -63,7 +62,7 @@ class BinaryOp(Enum):
     SHR = ">>"
 
 
-class UnaryOp(Enum):
+class UnaryOp(Member):
     """Scalar unary operators."""
 
     NEG = "-"
