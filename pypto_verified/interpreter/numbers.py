@@ -143,7 +143,7 @@ def round_float(x: Floats, dtype: DType, mode: Round) -> Floats:
     safe = np.where(finite, x, 0.0)
     down, up = _neighbours(safe, dtype)
     exact = down == up
-    if mode is Round.FLOOR:
+    if mode is Round.FLOOR or exact.all():
         chosen = down
     elif mode is Round.CEIL:
         chosen = up
@@ -155,10 +155,16 @@ def round_float(x: Floats, dtype: DType, mode: Round) -> Floats:
     return np.where(finite, np.where((result == 0), np.copysign(0.0, x), result), x)
 
 
-def _nearest(x: Floats, down: Floats, up: Floats, dtype: DType, mode: Round) -> Floats:
+@lru_cache(maxsize=8)
+def _last_ulp(dtype: DType) -> float:
+    """How far the greatest finite value is from the one below it."""
     greatest = GREATEST[dtype.name]
+    return greatest - float(_neighbours(np.array([np.nextafter(greatest, 0.0)]), dtype)[0][0])
+
+
+def _nearest(x: Floats, down: Floats, up: Floats, dtype: DType, mode: Round) -> Floats:
     # Beyond the greatest value the next grid point would be one ulp further: use it to place the halfway mark.
-    ulp = greatest - float(_neighbours(np.array([np.nextafter(greatest, 0.0)]), dtype)[0][0])
+    greatest, ulp = GREATEST[dtype.name], _last_ulp(dtype)
     low = np.where(np.isinf(down), -greatest - ulp, down)
     high = np.where(np.isinf(up), greatest + ulp, up)
     below, above = x - low, high - x
