@@ -97,7 +97,7 @@ class View:
                 pieces.append(
                     _Piece(
                         slice(r.start - row, r.stop - row), slice(c.start - col, c.stop - col), start,
-                        np.ndarray(shape, kind, memory.data, start, strides),
+                        np.ndarray(shape, kind, memory.reached, start, strides),
                         np.ndarray(shape, UNSIGNED[kind.itemsize], memory.init, start, strides),
                     )
                 )
@@ -183,10 +183,16 @@ class LocalMemory:
         self._high = 0
         self._views: dict[tuple[int, int, int, int, int, int, int], View] = {}
 
-    @cached_property
+    @property
     def data(self) -> Array:
-        """The bytes, made when the first window opens: few programs use more than two spaces."""
-        return np.full(self.size, _POISON, np.uint8)
+        """The bytes."""
+        self._reach(self.size)
+        return self.reached
+
+    @cached_property
+    def reached(self) -> Array:
+        """The bytes, filled as far as windows reach: a program touches few of those of a space, and few spaces."""
+        return np.empty(self.size, np.uint8)
 
     @cached_property
     def init(self) -> Array:
@@ -204,9 +210,14 @@ class LocalMemory:
     def reset(self) -> None:
         """Back to the state before any op; windows stay usable."""
         if self._high:
-            self.data[: self._high] = _POISON
+            self.reached[: self._high] = _POISON
             self.init[: self._high] = 0
         self.epoch += 1
+
+    def _reach(self, high: int) -> None:
+        if high > self._high:
+            self.reached[self._high : high] = _POISON
+            self._high = high
 
     def view(
         self, kind: np.dtype[Any], base: int, layout: Layout, window: tuple[int, int, int, int],
@@ -237,7 +248,7 @@ class LocalMemory:
         high = base + (layout.offset(row + rows - 1, col + cols - 1) + 1) * kind.itemsize
         if low < 0 or high > self.size:
             raise _outside(kind, base, layout, window, (0, self.size), name)
-        self._high = max(self._high, high)
+        self._reach(high)
         return View(self, kind, base, layout, window, (low, high))
 
 
