@@ -8,6 +8,7 @@ the rate.
 from __future__ import annotations
 
 import argparse
+import gc
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -70,6 +71,7 @@ def main() -> None:
     options = parser.parse_args()
     for example in range(100):
         examine(Stages(), options.seed + 1, example)
+    gc.freeze()  # as a campaign's workers do
     stages = Stages()
     started = time.process_time()
     for example in range(options.kernels):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import multiprocessing
 import signal
@@ -79,11 +80,13 @@ def replay(path: Path, out: TextIO) -> int:
 def pool(jobs: int) -> Executor:
     """Worker processes that leave an interrupt to this one."""
     context = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn")
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_ignore_interrupts)
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker)
 
 
-def _ignore_interrupts() -> None:
+def _start_worker() -> None:
+    """Interrupts are left to the parent; what is loaded by now stays, so collecting need not look at it again."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()
 
 
 def _workers(request: Request) -> tuple[Callable[[], Executor], int]:
