@@ -1,8 +1,8 @@
 """The example of each rule: a kernel that it proves and one that it refutes, which differ in few places.
 
 They stand in `examples.txt`, each under a head `== RULE-ID target=a2a3 level=level3 outputs=q assume=M > 3`; where the
-two differ it says `«passing|violating»`, in the head too. The file is written by `python -m tests.rule_examples`, from the
-pairs that test the rules.
+two differ it says `«passing|violating»`, in the head too. The file is written by `python -m tests.rule_examples`, from
+the pairs that test the rules.
 """
 
 from __future__ import annotations
