@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import json
 import multiprocessing
+import os
 import signal
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor
@@ -22,6 +24,8 @@ from pypto_verified.fuzz.vocabulary import EXCLUDED, KNOWN, REFUSALS
 SCHEMA_VERSION = 1
 INTERRUPTED = 130
 _PROGRESS_SECONDS = 1.0
+_LOOKS = 0.5
+"""Seconds between a worker's looks at whether its parent is alive."""
 _WIDTH = 100
 
 
@@ -80,13 +84,23 @@ def replay(path: Path, out: TextIO) -> int:
 def pool(jobs: int) -> Executor:
     """Worker processes that leave an interrupt to this one."""
     context = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn")
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker)
+    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(os.getpid(),))
 
 
-def _start_worker() -> None:
-    """Interrupts are left to the parent; what is loaded by now stays, so collecting need not look at it again."""
+def _start_worker(parent: int) -> None:
+    """Interrupts are left to the parent, and without it there is nobody to work for; what is loaded by now stays, so
+    collecting need not look at it again."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     gc.freeze()
+
+
+def _end_with(parent: int) -> None:
+    """End this process soon after its parent: a killed parent closes nothing, since its other workers hold the same
+    pipes."""
+    while os.getppid() == parent:
+        time.sleep(_LOOKS)
+    os._exit(1)
 
 
 def _workers(request: Request) -> tuple[Callable[[], Executor], int]:

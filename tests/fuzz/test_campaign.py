@@ -71,11 +71,28 @@ def test_an_interrupt_keeps_what_was_found() -> None:
     assert result.stats.kernels < 60
 
 
+def _long_campaign(corpus: Path) -> subprocess.Popen[str]:
+    """As from a terminal: a shell that starts tests in the background has them ignore interrupts."""
+    arguments = ["fuzz", "--minutes", "5", "--seed", "1", "--fault", "sub-is-add", "-j", "2", "--corpus", str(corpus)]
+    return subprocess.Popen(
+        [sys.executable, "-m", "pypto_verified", *arguments], cwd=Path(__file__).parents[2], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills a process")
+def test_workers_of_a_killed_campaign_end(tmp_path: Path) -> None:
+    """They hold its output open: it ends when the last of them does."""
+    running = _long_campaign(tmp_path)
+    until = time.monotonic() + 120
+    while not list(tmp_path.glob("*/find.json")) and time.monotonic() < until:
+        time.sleep(0.1)
+    running.kill()
+    running.communicate(timeout=60)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
 def test_control_c_ends_the_command_and_keeps_the_finds_on_disk(tmp_path: Path) -> None:
-    arguments = ["fuzz", "--minutes", "5", "--seed", "1", "--fault", "sub-is-add", "-j", "2", "--corpus", str(tmp_path)]
-    running = subprocess.Popen([sys.executable, "-m", "pypto_verified", *arguments], cwd=Path(__file__).parents[2],
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    running = _long_campaign(tmp_path)
     try:
         until = time.monotonic() + 120
         while not list(tmp_path.glob("*/find.json")) and time.monotonic() < until:
