@@ -131,10 +131,11 @@ class Smt:
 
     @property
     def _spent(self) -> int:
-        """Resource units since the solver was made."""
+        """Resource units since the solver was made. It is looked for from the end, where it stands: a solver that has
+        been asked much gives thousands of figures."""
         found = self._solver.statistics()
-        names = found.keys()
-        return found.get_key_value("rlimit count") if "rlimit count" in names else 0
+        places = reversed(range(len(found)))
+        return next((value for name, value in (found[i] for i in places) if name == "rlimit count"), 0)
 
     def _check(self) -> str:
         result = self._solver.check()
