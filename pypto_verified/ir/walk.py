@@ -307,27 +307,33 @@ def _map_carried(items: tuple[IterArg, ...], fn: ExprMap) -> tuple[IterArg, ...]
     return items if same else mapped
 
 
-def substitute(e: Expr, env: Mapping[str, Expr]) -> Expr:
-    """`e` with variables replaced by name, in types too."""
+def substitute(e: Expr, env: Mapping[str, Expr], dims: Mapping[str, Expr] | None = None) -> Expr:
+    """`e` with variables replaced by name, in types too. `dims`: those of `env` that can stand in dims, where the
+    caller knows them apart from tiles, of which a pass replaces many."""
     if not env or isinstance(e, Const):
         return e
+    if dims is None:
+        dims = env
     if isinstance(e, Var):
-        if e.name in env:
-            return env[e.name]
-        t = substitute_type(e.type, env)
+        new = env.get(e.name)
+        if new is not None:
+            return new
+        t = substitute_type(e.type, dims)
         return e if t is e.type else Var(e.name, t)
     if isinstance(e, Call):
-        args, t = _substitute_all(e.args, env), substitute_type(e.type, env)
+        args, t = _substitute_all(e.args, env, dims), substitute_type(e.type, dims)
         return e if args is e.args and t is e.type else Call(e.op, args, e.kwargs, t, e.span)
     if isinstance(e, MakeTuple):
-        items = _substitute_all(e.items, env)
+        items = _substitute_all(e.items, env, dims)
         return e if items is e.items else MakeTuple(items)
+    if not dims and isinstance(e, Binary | Unary | Cast):
+        return e
     return map_expr(e, lambda x: env.get(x.name, x) if isinstance(x, Var) else x)
 
 
-def _substitute_all(items: tuple[Expr, ...], env: Mapping[str, Expr]) -> tuple[Expr, ...]:
-    mapped = tuple([substitute(i, env) for i in items])
-    return items if all(map(is_, mapped, items)) else mapped
+def _substitute_all(items: tuple[Expr, ...], env: Mapping[str, Expr], dims: Mapping[str, Expr]) -> tuple[Expr, ...]:
+    mapped = [substitute(i, env, dims) for i in items]
+    return items if all(map(is_, mapped, items)) else tuple(mapped)
 
 
 def substitute_type(t: Type, env: Mapping[str, Expr]) -> Type:

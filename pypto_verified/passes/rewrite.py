@@ -46,7 +46,8 @@ def map_blocks(body: tuple[Stmt, ...], fn: StmtMap) -> tuple[Stmt, ...]:
 
 
 class Rewriter:
-    """Walks an SSA function forward, replacing variables by `env` (by name, in types too).
+    """Walks an SSA function forward, replacing variables by `env` (by name, in types too); `dims` holds those of them
+    that are no tiles.
 
     A pass overrides `assign` (and `retype` for what an assigned variable's new type is). Carried variables take the
     type of their initial value, results of loops that of the carried variable, results of branches that of the first
@@ -57,6 +58,7 @@ class Rewriter:
         self.function = function
         self.ctx = ctx
         self.env: dict[str, Expr] = {}
+        self.dims: dict[str, Expr] = {}
 
     @cached_property
     def names(self) -> Names:
@@ -102,11 +104,11 @@ class Rewriter:
 
     def retype(self, var: Var, value: Expr) -> Type:
         """The new type of an assigned variable."""
-        return substitute_type(var.type, self.env)
+        return substitute_type(var.type, self.dims)
 
     def rebuilt(self, s: Assign, value: Expr, t: Type) -> Assign:
         """`s` with another value and type; a call's own type follows the variable's, without its storage."""
-        if isinstance(value, Call) and isinstance(t, TileType):
+        if isinstance(value, Call) and isinstance(t, TileType) and not _only_storage(s, value, t):
             bare = t if t.memref is None else TileType(t.shape, t.dtype, t.space, t.view)
             if value.type is not bare and value.type != bare:
                 value = Call(value.op, value.args, value.kwargs, bare, value.span)
@@ -118,12 +120,18 @@ class Rewriter:
         if t is var.type or t == var.type:
             return var
         new = Var(var.name, t)
-        self.env[var.name] = new
+        self.become(var.name, new)
         return new
+
+    def become(self, name: str, value: Expr) -> None:
+        """Let later uses of a variable be uses of `value`."""
+        self.env[name] = value
+        if not isinstance(value, Var) or not isinstance(value.type, TileType):
+            self.dims[name] = value
 
     def expr(self, e: Expr) -> Expr:
         """`e` over the new variables."""
-        return substitute(e, self.env)
+        return substitute(e, self.env, self.dims)
 
     def exprs(self, items: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """Several expressions; the tuple itself if none changes."""
@@ -143,12 +151,12 @@ class Rewriter:
         """The type of a carried variable."""
         if isinstance(init, Var) and isinstance(init.type, TileType):
             return init.type
-        return substitute_type(var.type, self.env)
+        return substitute_type(var.type, self.dims)
 
     def results(self, results: tuple[Var, ...], types: list[Type | None]) -> tuple[Var, ...]:
         """Result variables; a None type keeps the declared one."""
         out = tuple(
-            self.define(v, t if isinstance(t, TileType) else substitute_type(v.type, self.env))
+            self.define(v, t if isinstance(t, TileType) else substitute_type(v.type, self.dims))
             for v, t in zip(results, types, strict=True)
         )
         return results if all(a is b for a, b in zip(out, results, strict=True)) else out
@@ -179,6 +187,16 @@ class Rewriter:
         results = self.results(s.results, [_type_of(e) for e in yielded(then)] if s.results else [])
         new = If(cond, then, orelse, results, s.span)
         return s if _identical(s, new) else new
+
+
+def _only_storage(s: Assign, value: Call, t: TileType) -> bool:
+    """Whether `t` differs from the type of the assigned variable, and so from that of the call, in its storage only;
+    told by identity, which passes keep. Before tiles have storage, the two types need not be one yet."""
+    old, its = s.var.type, value.type
+    return (
+        t.memref is not None and isinstance(old, TileType) and isinstance(s.value, Call) and its is s.value.type
+        and isinstance(its, TileType) and its.memref is None
+        and t.view is old.view and t.shape is old.shape and t.space is old.space and t.dtype is old.dtype)
 
 
 def yielded(body: tuple[Stmt, ...]) -> tuple[Expr, ...]:

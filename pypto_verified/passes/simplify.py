@@ -27,7 +27,7 @@ class _Simplifier(Rewriter):
     def assign(self, s: Assign) -> tuple[Stmt, ...]:
         value = self.expr(s.value)
         if isinstance(value, Const | Var):
-            self.env[s.var.name] = value
+            self.become(s.var.name, value)
             return ()
         return (self.rebuilt(s, value, self.retype(s.var, value)),)
 
@@ -43,7 +43,7 @@ class _Simplifier(Rewriter):
         if not s.results:
             return body
         for v, value in zip(s.results, yielded(body), strict=True):
-            self.env[v.name] = value
+            self.become(v.name, value)
         return body[:-1]
 
 
