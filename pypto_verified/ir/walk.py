@@ -59,44 +59,40 @@ def walk_expr(e: Expr) -> Iterator[Expr]:
         ahead += reversed(children(e))
 
 
+_OPERANDS: dict[type, Callable[[Any], tuple[Expr, ...]]] = {
+    Assign: lambda s: (s.value,), Eval: lambda s: (s.call,), If: lambda s: (s.cond,),
+    For: lambda s: (s.start, s.stop, s.step, *(a.init for a in s.iter_args)),
+    While: lambda s: (*(a.init for a in s.iter_args), s.cond),
+    Yield: lambda s: s.values, Return: lambda s: s.values,
+}
+_BLOCKS: dict[type, Callable[[Any], tuple[tuple[Stmt, ...], ...]]] = {
+    For: lambda s: (s.body,), While: lambda s: (s.prelude, s.body), If: lambda s: (s.then, s.orelse),
+}
+_DEFINITIONS: dict[type, Callable[[Any], tuple[Var, ...]]] = {
+    Assign: lambda s: (s.var,), For: lambda s: (s.var, *(a.var for a in s.iter_args), *s.results),
+    While: lambda s: (*(a.var for a in s.iter_args), *s.results), If: lambda s: s.results,
+}
+
+
 def operands(s: Stmt) -> tuple[Expr, ...]:
     """The expressions that a statement itself evaluates, without those of the blocks inside it."""
-    match s:
-        case Assign():
-            return (s.value,)
-        case Eval():
-            return (s.call,)
-        case For():
-            return (s.start, s.stop, s.step, *(a.init for a in s.iter_args))
-        case While():
-            return (*(a.init for a in s.iter_args), s.cond)
-        case If():
-            return (s.cond,)
-        case Yield() | Return():
-            return s.values
-        case _:
-            return ()
+    evaluated = _OPERANDS.get(type(s))
+    return () if evaluated is None else evaluated(s)
 
 
 def blocks(s: Stmt) -> tuple[tuple[Stmt, ...], ...]:
     """The statement's inner blocks in source order (a While's prelude first)."""
-    match s:
-        case For():
-            return (s.body,)
-        case While():
-            return (s.prelude, s.body)
-        case If():
-            return (s.then, s.orelse)
-        case _:
-            return ()
+    inner = _BLOCKS.get(type(s))
+    return () if inner is None else inner(s)
 
 
 def walk_stmts(body: Iterable[Stmt]) -> Iterator[Stmt]:
     """All statements of a block, each before those inside it."""
     for s in body:
         yield s
-        for block in blocks(s):
-            yield from walk_stmts(block)
+        if type(s) in _BLOCKS:
+            for block in blocks(s):
+                yield from walk_stmts(block)
 
 
 def calls(body: Iterable[Stmt]) -> Iterator[Call]:
@@ -110,17 +106,29 @@ def calls(body: Iterable[Stmt]) -> Iterator[Call]:
 
 def definitions(s: Stmt) -> tuple[Var, ...]:
     """The variables that a statement itself defines (loop variable, carried variables and results included)."""
-    match s:
-        case Assign():
-            return (s.var,)
-        case For():
-            return (s.var, *(a.var for a in s.iter_args), *s.results)
-        case While():
-            return (*(a.var for a in s.iter_args), *s.results)
-        case If():
-            return s.results
-        case _:
-            return ()
+    defined = _DEFINITIONS.get(type(s))
+    return () if defined is None else defined(s)
+
+
+def has_call(e: Expr) -> bool:
+    """Whether `e` is a call or has one in its operands."""
+    kind = type(e)
+    if kind is Const or kind is Var:
+        return False
+    return kind is Call or any(map(has_call, _CHILDREN[kind](e)))
+
+
+def names_in(e: Expr) -> set[str]:
+    """The names of all variables in an expression; dims of types are not visited."""
+    found: set[str] = set()
+    ahead = [e]
+    while ahead:
+        e = ahead.pop()
+        if isinstance(e, Var):
+            found.add(e.name)
+        elif type(e) is not Const:
+            ahead += _CHILDREN[type(e)](e)
+    return found
 
 
 def free_vars(node: Expr | Iterable[Stmt]) -> dict[str, Var]:
@@ -310,7 +318,8 @@ def _map_carried(items: tuple[IterArg, ...], fn: ExprMap) -> tuple[IterArg, ...]
 def substitute(e: Expr, env: Mapping[str, Expr], dims: Mapping[str, Expr] | None = None) -> Expr:
     """`e` with variables replaced by name, in types too. `dims`: those of `env` that can stand in dims, where the
     caller knows them apart from tiles, of which a pass replaces many."""
-    if not env or isinstance(e, Const):
+    kind = type(e)
+    if not env or kind is Const:
         return e
     if dims is None:
         dims = env
@@ -318,15 +327,17 @@ def substitute(e: Expr, env: Mapping[str, Expr], dims: Mapping[str, Expr] | None
         new = env.get(e.name)
         if new is not None:
             return new
+        if not dims:
+            return e
         t = substitute_type(e.type, dims)
         return e if t is e.type else Var(e.name, t)
     if isinstance(e, Call):
-        args, t = _substitute_all(e.args, env, dims), substitute_type(e.type, dims)
+        args, t = _substitute_all(e.args, env, dims), substitute_type(e.type, dims) if dims else e.type
         return e if args is e.args and t is e.type else Call(e.op, args, e.kwargs, t, e.span)
     if isinstance(e, MakeTuple):
         items = _substitute_all(e.items, env, dims)
         return e if items is e.items else MakeTuple(items)
-    if not dims and isinstance(e, Binary | Unary | Cast):
+    if not dims and (kind is Binary or kind is Unary or kind is Cast):
         return e
     return map_expr(e, lambda x: env.get(x.name, x) if isinstance(x, Var) else x)
 

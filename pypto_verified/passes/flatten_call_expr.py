@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from pypto_verified.ir.expr import Binary, Call, Cast, Expr, MakeTuple, TupleGet, Unary, Var
 from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
-from pypto_verified.ir.walk import walk_expr, with_body
+from pypto_verified.ir.walk import has_call, with_body
 from pypto_verified.passes.context import Names, PassContext
 from pypto_verified.passes.rewrite import map_blocks
 
@@ -76,7 +76,7 @@ class _Hoist:
 
     def value(self, e: Expr) -> Expr:
         """`e` without calls; those it had are assigned to variables in `before`."""
-        if not any(isinstance(x, Call) for x in walk_expr(e)):
+        if not has_call(e):
             return e
         match e:
             case Call():

@@ -53,6 +53,8 @@ def constant_int(e: Expr) -> int | None:
 
 
 def _fold_node(e: Expr) -> Expr:
+    if not isinstance(e, Binary | Unary | Cast):
+        return e
     match e:
         case Binary(op=op, lhs=Const(value=bool(a)), rhs=Const(value=bool(b))):
             if op in (BinaryOp.AND, BinaryOp.OR):

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from pypto_verified.ir.expr import Expr
 from pypto_verified.ir.stmt import Assign, For, If, Stmt, While
-from pypto_verified.ir.walk import blocks, definitions, free_vars, operands, type_exprs
+from pypto_verified.ir.walk import blocks, definitions, names_in, operands, type_exprs
 
 NameSet = frozenset[str]
 
@@ -33,7 +32,7 @@ def loop_head(s: For | While, live_out: NameSet) -> NameSet:
 
     # One turn from the loop's end reaches the fixpoint: what a block reads does not depend on what is live after it.
     start = live_before(s.body, live_out) | live_out
-    return live_before(s.prelude, start | _names(s.cond)) if isinstance(s, While) else start
+    return live_before(s.prelude, start | names_in(s.cond)) if isinstance(s, While) else start
 
 
 def assigned_names(body: tuple[Stmt, ...]) -> dict[str, None]:
@@ -52,26 +51,24 @@ def assigned_names(body: tuple[Stmt, ...]) -> dict[str, None]:
 def _before(s: Stmt, live: NameSet) -> NameSet:
     match s:
         case Assign():
-            read = {*free_vars(s.value)}
+            read = names_in(s.value)
             for dim in type_exprs(s.var.type):
-                read.update(free_vars(dim))
+                read |= names_in(dim)
             name = s.var.name
             if name in live and name not in read:
                 live -= {name}
             return live if read <= live else live | read
         case If():
             base = live - {v.name for v in s.results}
-            return live_before(s.then, base) | live_before(s.orelse, base) | _names(s.cond)
+            return live_before(s.then, base) | live_before(s.orelse, base) | names_in(s.cond)
         case For() | While():
             base = live - {v.name for v in s.results}
             own = {s.var.name} if isinstance(s, For) else set()
             own |= {a.var.name for a in s.iter_args}
             outer = (s.start, s.stop, s.step) if isinstance(s, For) else ()
-            inits = frozenset[str]().union(*map(_names, (*outer, *(a.init for a in s.iter_args))))
+            inits = frozenset[str]().union(*map(names_in, (*outer, *(a.init for a in s.iter_args))))
             return base | (loop_head(s, base) - own) | inits
         case _:
-            return live.union(*(_names(e) for e in operands(s)))
+            return live.union(*(names_in(e) for e in operands(s)))
 
 
-def _names(e: Expr) -> NameSet:
-    return frozenset(free_vars(e))

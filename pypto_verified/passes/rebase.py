@@ -35,7 +35,7 @@ class _Mapper(Rewriter):
         if not isinstance(t, TileType) or t.memref is None:
             return t
         memref = self.fn(t.memref, t)
-        return t if memref is t.memref else replace(t, memref=memref)
+        return t if memref is t.memref else TileType(t.shape, t.dtype, t.space, t.view, memref)
 
     def retype(self, var: Var, value: Expr) -> Type:
         return self._mapped(super().retype(var, value))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pypto_verified.ir.expr import Call, Const, Expr, Var
+from pypto_verified.ir.expr import Const, Expr, Var
 from pypto_verified.ir.stmt import Assign, Function, If, Stmt
 from pypto_verified.ir.types import ScalarType
-from pypto_verified.ir.walk import definitions, free_vars, operands, type_exprs, walk_expr, walk_stmts, with_body
+from pypto_verified.ir.walk import definitions, has_call, names_in, operands, type_exprs, walk_stmts, with_body
 from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.fold import fold
 from pypto_verified.passes.rewrite import Rewriter, map_blocks, yielded
@@ -61,19 +61,15 @@ def _without_dead_scalars(function: Function) -> Function:
 def _dead(s: Stmt, used: set[str]) -> bool:
     if not isinstance(s, Assign) or s.var.name in used or not isinstance(s.var.type, ScalarType):
         return False
-    return not _has_call(s.value)
-
-
-def _has_call(e: Expr) -> bool:
-    return any(isinstance(x, Call) for x in walk_expr(e))
+    return not has_call(s.value)
 
 
 def _used_names(function: Function) -> set[str]:
     used: set[str] = set()
     for s in walk_stmts(function.body):
         for e in operands(s):
-            used.update(free_vars(e))
+            used |= names_in(e)
         for v in definitions(s):
             for dim in type_exprs(v.type):
-                used.update(free_vars(dim))
+                used |= names_in(dim)
     return used
