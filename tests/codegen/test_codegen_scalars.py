@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from pypto_verified.codegen.expr import common_dtype
 from pypto_verified.dtypes import BF16, BOOL, FP16, FP32, INDEX, INT8, INT32, INT64, UINT8, UINT32, DType
 from pypto_verified.errors import CodegenError, NotModelled
 from pypto_verified.ir.expr import Binary, BinaryOp, Cast, Const, Expr, Span, Unary, UnaryOp
@@ -177,6 +178,15 @@ def test_an_unsigned_value_widens_with_zeros() -> None:
 @pytest.mark.requirement("CG-16")
 def test_a_scalar_that_is_only_another_name_makes_no_op() -> None:
     assert ops(A) == [] and ops(Const(3)) == []
+
+
+@pytest.mark.parametrize(("left", "right", "common"), [
+    (INT32, INDEX, INDEX), (INDEX, INT64, INDEX), (INT8, INT32, INT32), (INT64, INT32, INT64), (FP32, INT64, FP32),
+])
+def test_two_operands_meet_in_the_wider_type_and_with_an_index_in_an_index(
+    left: DType, right: DType, common: DType
+) -> None:
+    assert common_dtype(scalar("a", left), scalar("b", right)) is common
 
 
 def test_operators_without_an_instruction_are_refused_at_their_place() -> None:

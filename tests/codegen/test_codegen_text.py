@@ -10,7 +10,7 @@ import pytest
 
 from pypto_verified.codegen import generate
 from pypto_verified.dtypes import BOOL, FP32, INDEX, UINT32
-from pypto_verified.ir.expr import Binary, BinaryOp, Const, Var
+from pypto_verified.ir.expr import Binary, BinaryOp, Const, Span, Var
 from pypto_verified.ir.stmt import Assign, For, Function, If, IterArg, Stmt, While, Yield
 from pypto_verified.pto.reader import read
 from pypto_verified.pto.writer import write
@@ -55,6 +55,14 @@ def test_the_text_reads_back_as_the_module(target: str, addresses: bool) -> None
 @pytest.mark.requirement("CG-01")
 def test_the_same_ir_gives_the_same_text() -> None:
     assert write(generate([_everything()], A2A3)) == write(generate([_everything()], A2A3))
+
+
+@pytest.mark.requirement("CG-18")
+def test_ops_carry_the_users_place_unless_asked_not_to() -> None:
+    load = let(X, "tile.load", A, nums(0, 0), nums(16, 64), nums(N, 64), span=Span("k.py", 7, 5, 7, 30))
+    function = kernel([load], A, N, dynamic=("M",))
+    for located, lines in ((generate([function], A2A3), {7}), (generate([function], A2A3, emit_source_loc=False), set())):
+        assert {op.loc.line for op in located.funcs[0].body.ops} - {0} == lines
 
 
 @pytest.mark.requirement("CG-01")

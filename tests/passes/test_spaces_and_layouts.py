@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from pypto_verified.dtypes import BF16, FP16, FP32, INT8, INT16, UINT8, DType
 from pypto_verified.errors import NotModelled, PassError
 from pypto_verified.ir.expr import Const, MakeTuple
 from pypto_verified.ir.stmt import FunctionKind
 from pypto_verified.ir.walk import calls
 from pypto_verified.layouts import BLayout, Compact, SLayout, Space
+from pypto_verified.passes.legalize_tile_cast import loses
 
 from .build import TARGETS, call_of, kernel, lower, ops, tile
 
@@ -264,6 +266,27 @@ def test_tiles_of_three_dims_become_rows() -> None:
     assert tile(f, "x").shape == tile(f, "y").shape == (32, 64)
     (store,) = [c for c in calls(f.body) if c.op == "tile.store"]
     assert store.args[3] == MakeTuple((Const(4), Const(8), Const(64)))
+
+
+def test_a_store_of_such_a_tile_keeps_the_window_that_is_given() -> None:
+    f = lower(kernel("""
+        a: pl.Tensor[[4, 8, 64], pl.FP32],
+        out: pl.Out[pl.Tensor[[32, 64], pl.FP32]]
+    """, """
+        x = pl.load(a, [0, 0, 0], [4, 8, 64])
+        return pl.store(x, [0, 0], out, [32, 64])
+    """))
+    (store,) = [c for c in calls(f.body) if c.op == "tile.store"]
+    assert store.args[3] == MakeTuple((Const(32), Const(64)))
+
+
+@pytest.mark.parametrize(("via", "dst", "lost"), [
+    # derivation: INT8 holds 7 bits and a sign, UINT8 has 8; BF16 keeps 8 bits exactly, which all of INT8 has
+    (INT8, UINT8, True), (UINT8, INT8, True), (INT8, INT16, True), (INT16, INT8, False), (INT16, UINT8, False),
+    (BF16, INT8, False), (BF16, UINT8, False), (BF16, INT16, True), (FP16, INT16, True), (FP32, INT16, False),
+])
+def test_a_type_on_the_way_loses_what_it_has_no_bits_for(via: DType, dst: DType, lost: bool) -> None:
+    assert loses(via, dst) is lost
 
 
 def test_a_transpose_gets_scratch() -> None:
