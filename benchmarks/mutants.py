@@ -25,11 +25,13 @@ from xml.etree import ElementTree
 
 from benchmarks.mutation import Mutant, applied, mutants_of_tree
 from benchmarks.reach import Imports
+from benchmarks.survivors import why_it_survives
 
 ROOMS = (
     "pypto_verified/index", "pypto_verified/passes", "pypto_verified/codegen", "pypto_verified/pto",
     "pypto_verified/simulator", "verifiers",
 )
+ROOT = Path(__file__).resolve().parents[1]
 COUNT, SECONDS = 120, 20
 FIRST_SECONDS = 6.0
 """Length of the first round of tests, by their times without a mutant."""
@@ -158,8 +160,8 @@ def results(folder: Path) -> list[Result]:
     return [Result(Mutant(**row.pop("mutant")), **row) for row in map(json.loads, lines)]
 
 
-def summary(done: Sequence[Result]) -> str:
-    """Killed by whom, by room, and the survivors."""
+def summary(done: Sequence[Result], root: Path = ROOT) -> str:
+    """Killed by whom, by room, and the survivors with the reason, if one is known for the tree at `root`."""
     if not done:
         return "no mutant is done\n"
     killed = [r for r in done if r.killer]
@@ -169,8 +171,10 @@ def summary(done: Sequence[Result]) -> str:
     for room in ROOMS:
         here = [r for r in done if r.mutant.path.startswith(f"{room}/")]
         lines.append(f"  {room:<28}{sum(bool(r.killer) for r in here)} of {len(here)}")
-    lines += [f"survives: {r.mutant.place}: {r.mutant.kind}: {' '.join(r.mutant.old.split())[:80]} -> "
-              f"{' '.join(r.mutant.new.split())[:80]}" for r in done if not r.killer]
+    for m in (r.mutant for r in done if not r.killer):
+        change = f"{' '.join(m.old.split())[:80]} -> {' '.join(m.new.split())[:80]}"
+        why = why_it_survives(root, m) or "no test notices"
+        lines.append(f"survives: {m.place}: {m.kind}: {change} ({why})")
     return "\n".join(lines) + "\n"
 
 
@@ -186,9 +190,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--summary", action="store_true", help="only print what is done")
     options = parser.parse_args(arguments)
     if not options.summary:
-        root = Path(__file__).resolve().parents[1]
         options.output.mkdir(parents=True, exist_ok=True)
-        bench = Bench(root, options.output.resolve(), options.seconds, options.near)
+        bench = Bench(ROOT, options.output.resolve(), options.seconds, options.near)
         known = {r.mutant for r in results(options.output)}
         first, step = map(int, options.shard.split("/"))
         for mutant in drawn(bench.tree, options.seed, options.count)[first - 1 :: step]:
