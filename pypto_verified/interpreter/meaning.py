@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union
 
 from pypto_verified.dtypes import DType
 from pypto_verified.interpreter.values import Tensor, Tile
 from pypto_verified.ir.expr import Attr, Call
+from pypto_verified.records import dataclass
 
 Scalar: TypeAlias = Union[int, float, bool]
 Value: TypeAlias = Union[Tile, Tensor, int, float, bool, tuple["Value", ...], None]

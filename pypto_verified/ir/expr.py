@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from pypto_verified.dtypes import INDEX, DType
 from pypto_verified.layouts import BLayout, Compact, Member, Pad, SLayout, Space, TensorLayout
+from pypto_verified.records import dataclass
 
 if TYPE_CHECKING:
     from pypto_verified.ir.types import Type

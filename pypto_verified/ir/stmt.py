@@ -7,12 +7,13 @@ loop or branch with results ends each block in one `Yield`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import TypeAlias, Union
 
 from pypto_verified.ir.expr import NO_SPAN, Call, Expr, Span, Var
 from pypto_verified.ir.types import Type
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

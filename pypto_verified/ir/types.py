@@ -5,12 +5,12 @@ A dimension is an int or an INDEX expression (`Dim`). Shapes and extents count e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 from pypto_verified.dtypes import DType
 from pypto_verified.ir.expr import Dim, Expr
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space, TensorLayout
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

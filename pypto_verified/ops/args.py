@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NoReturn
 
 from pypto_verified.dtypes import INDEX, DType
@@ -26,6 +25,7 @@ from pypto_verified.ir.types import NoneType, OpaqueType, ScalarType, TensorType
 from pypto_verified.layouts import Pad, Space
 from pypto_verified.ops.decl import OpDecl
 from pypto_verified.ops.dims import as_dim, at_most, equal, show, show_shape
+from pypto_verified.records import dataclass
 
 
 def type_of(e: Expr) -> Type:

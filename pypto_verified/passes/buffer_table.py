@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Span
 from pypto_verified.ir.stmt import Function
@@ -11,6 +9,7 @@ from pypto_verified.ir.types import TileType
 from pypto_verified.ir.walk import definitions, walk_stmts
 from pypto_verified.layouts import Space
 from pypto_verified.passes.buffers import is_fixed
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,11 @@ Source of the grammar: facts on PTOAS, section 1 (types).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 from pypto_verified.dtypes import DType
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ of a loop builds nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from pypto_verified.layouts import Space
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import LocalBoundsError, Place, SimError, UninitialisedError
 from pypto_verified.simulator.layout import Layout, segments
 from pypto_verified.simulator.values import UNSIGNED, Array

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space, TensorLayout
 from pypto_verified.pto.types import TileBufType
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import ConflictError, GlobalBoundsError, InvalidReadError, Place, ShapeError
 from pypto_verified.simulator.layout import Layout, layout_of
 from pypto_verified.simulator.memory import Access, LocalMemory, View
