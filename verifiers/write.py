@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.module import Op
-from verifiers import write_grid
+from verifiers import write_block, write_grid, write_nest
 from verifiers.access import Step
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site
@@ -86,4 +86,4 @@ WRITE_OUT: Rule[OutputSite] = Rule(
 )
 
 
-RULES = (WRITE_ANY, WRITE_OUT, *write_grid.RULES)
+RULES = (WRITE_ANY, WRITE_OUT, *write_grid.RULES, *write_nest.RULES, *write_block.RULES)

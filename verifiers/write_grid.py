@@ -9,7 +9,7 @@ the share. How many blocks a caller launches for windows of a fixed size is the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, const, implies, minimum, substitute, symbol, symbols_of
 from pypto_verified.index.cond import TRUE
@@ -91,25 +91,15 @@ def _grids(context: Context) -> Iterator[GridSite]:
         for axis, extent in enumerate(window.bounds):
             walk = _walk(context, step, window, axis)
             if walk is not None:
-                yield _grid(context, step, window, axis, walk, extent)
+                yield grid(context, step, window, axis, walk, extent)
                 continue
             for part, end in _share(context, step, window, axis) or ():
-                yield _grid(context, step, window, axis, part, end)
+                yield grid(context, step, window, axis, part, end)
 
 
-def _parts(context: Context) -> Iterator[GridSite]:
-    """The axes that nothing walks by the tensor's own extent: a window of a fixed place is a walk of one turn."""
-    for step, window in lone_stores(context):
-        for axis, extent in enumerate(window.bounds):
-            if _walk(context, step, window, axis) is None and _share(context, step, window, axis) is None:
-                start, size = unclamped(window.offsets[axis]), window.sizes[axis]
-                moving = moving_loops(step, start)
-                walk = plain_walk(moving[0], start, size) if len(moving) == 1 and step.path is _outside(step) else None
-                alone = Walk("alone", const(1), start, size, step.path)
-                untold = "a window that several loops move, or a condition leaves out, is not followed"
-                yield replace(
-                    _grid(context, step, window, axis, walk or alone, extent),
-                    untold=untold if context.strict and moving and walk is None else "")
+def walked(context: Context, step: Step, window: Window, axis: int) -> bool:
+    """Whether WRITE-REST and WRITE-GAP judge the axis."""
+    return _walk(context, step, window, axis) is not None or _share(context, step, window, axis) is not None
 
 
 def _walk(context: Context, step: Step, window: Window, axis: int) -> Walk | None:
@@ -129,12 +119,12 @@ def mover(context: Context, step: Step, window: Window, axis: int) -> Walk | Non
     kinds = context.program.symbols.kinds
     dims = {n for n in symbols_of(extent) if kinds.get(n) is SymbolKind.DIM}
     moving = moving_loops(step, start)
-    if len(moving) == 1 and step.path is _outside(step):
+    if len(moving) == 1 and step.path is outside(step):
         made = plain_walk(moving[0], start, size) or _in_turns(moving[0], start, size)
         upper = moving[0].upper
         return made if made is not None and upper is not None and dims & set(symbols_of(upper)) else None
     names = set(symbols_of(start))
-    if not moving and {BLOCK, BLOCKS} <= names and names <= {BLOCK, BLOCKS} | dims and step.path is _outside(step):
+    if not moving and {BLOCK, BLOCKS} <= names and names <= {BLOCK, BLOCKS} | dims and step.path is outside(step):
         return Walk(BLOCK, symbol(BLOCKS, 1), start, size, TRUE)
     return None
 
@@ -148,7 +138,7 @@ def _share(
     kinds = context.program.symbols.kinds
     dims = {n for n in symbols_of(extent) if kinds.get(n) is SymbolKind.DIM}
     (loop, *others) = moving_loops(step, start) or (None,)
-    if loop is None or others or step.path is not _outside(step) or loop.lower is None or loop.upper is None:
+    if loop is None or others or step.path is not outside(step) or loop.lower is None or loop.upper is None:
         return None
     bounds = set(symbols_of(loop.lower)) | set(symbols_of(loop.upper))
     stride = None if loop.step is None else loop.step.value
@@ -166,7 +156,7 @@ def _share(
     return (Walk(BLOCK, symbol(BLOCKS, 1), first, share, loop.path), extent), (inner, minimum(first + share, extent))
 
 
-def _outside(step: Step) -> Cond:
+def outside(step: Step) -> Cond:
     return step.loops[-1].inside if step.loops else TRUE
 
 
@@ -206,7 +196,7 @@ def _in_turns(loop: Loop, start: Expr, size: Expr) -> Walk | None:
     return Walk(repr(turn), ceiling(loop.upper, pace), substitute(start, at), substitute(size, at), loop.path)
 
 
-def _grid(context: Context, step: Step, window: Window, axis: int, walk: Walk, extent: Expr) -> GridSite:
+def grid(context: Context, step: Step, window: Window, axis: int, walk: Walk, extent: Expr) -> GridSite:
     label = f"{op_text(step.op)} {window.view.name}[{axis}]"
     turn = symbol(walk.name, 0)
     return GridSite(
@@ -215,11 +205,11 @@ def _grid(context: Context, step: Step, window: Window, axis: int, walk: Walk, e
         walk.at(const(0))[0])
 
 
-def _reached(s: GridSite) -> Cond:
+def reached(s: GridSite) -> Cond:
     return any_of((s.extent <= s.first, s.extent <= 0, all_of((s.ran, s.reached >= s.extent))))
 
 
-def _without_gap(s: GridSite) -> Cond:
+def without_gap(s: GridSite) -> Cond:
     return implies(s.later, any_of((s.gap >= s.next, s.gap >= s.extent)))
 
 
@@ -228,7 +218,7 @@ WRITE_REST: Rule[GridSite] = Rule(
     source="PyPTO: an Out is written wholly",
     claim="a loop that walks an output by its own extent, or blocks that divide it, leave no rest",
     sites=_grids, applies=always, chosen=lambda s: frozenset({BLOCKS}),
-    goal=_reached,
+    goal=reached,
     explain=lambda s, w: (
         f"axis {s.axis} of {s.tensor} has {w.show(s.extent)}, the loop writes up to {max(w(s.reached), 0)} of it: the "
         "rest is never written"),
@@ -242,7 +232,7 @@ WRITE_GAP: Rule[GridSite] = Rule(
     source="PyPTO: an Out is written wholly",
     claim="each window of such a walk starts where the one before it ends, or earlier",
     sites=_grids, applies=always, chosen=lambda s: frozenset({BLOCKS}),
-    goal=_without_gap,
+    goal=without_gap,
     explain=lambda s, w: (
         f"axis {s.axis} of {s.tensor}: one window ends before {w(s.gap)} and the next starts at {w(s.next)}: what lies "
         "between is never written"),
@@ -251,25 +241,4 @@ WRITE_GAP: Rule[GridSite] = Rule(
 )
 
 
-def _whole(s: GridSite) -> Cond:
-    """The stricter reading of BLOCK-OF-GRID: the function alone writes all of it."""
-    if not s.context.strict:
-        return TRUE
-    return all_of((any_of((s.extent <= 0, s.first <= 0)), _reached(s), _without_gap(s)))
-
-
-WRITE_WHOLE: Rule[GridSite] = Rule(
-    id="WRITE-WHOLE", kind=SAFETY, observable=False, requires=("VF-01",), assumptions=("BLOCK-OF-GRID",),
-    unseen="the rest is left to other blocks",
-    source="PyPTO: an Out is written wholly",
-    claim="a store of a fixed window writes its block of the output; with --strict, it writes all of the output",
-    sites=_parts, applies=always, given=lambda s: not s.untold, undecided=lambda s: s.untold,
-    goal=_whole,
-    explain=lambda s, w: (
-        f"axis {s.axis} of {s.tensor} has {w.show(s.extent)}, this function alone writes {w(s.first)} to "
-        f"{w(s.reached) - 1} of it"),
-    help=lambda s: "write all of the output, or check without --strict: other blocks write the rest",
-    mutant=lambda s: TRUE,
-)
-
-RULES = (WRITE_REST, WRITE_GAP, WRITE_WHOLE)
+RULES = (WRITE_REST, WRITE_GAP)

@@ -29,7 +29,18 @@ def _whole_windows_and_rest(least: str) -> str:
         window("v", "o", "%whole, %c0", "%rest, %c64"), store("part", "v", VEC), "}")), "%M: index")
 
 
+def _in_parts(step: str) -> str:
+    """M rows in parts of `step`, of each 64 rows in two windows, what lies behind the end cut off."""
+    return kernel("\n".join((
+        view("o", "q", "M"), alloc("t", VEC), fill("t", VEC), f"scf.for %i = %c0 to %M step %{step} {{",
+        "scf.for %j = %c0 to %c64 step %c32 {", "%at = arith.addi %i, %j : index",
+        "%left = arith.subi %M, %at : index", "%some = arith.minsi %left, %c32 : index",
+        "%rows = arith.maxsi %some, %c0 : index", alloc("part", VEC, 8192, "rows"), fill("part", VEC),
+        window("w", "o", "%at, %c0", "%rows, %c64"), store("part", "w", VEC), "}", "}")), "%M: index")
+
+
 PAIRS: dict[str, Pair] = {
     "WRITE-GAP": Pair(_stepping("c32"), _stepping("c16")),
+    "WRITE-NEST": Pair(_in_parts("c64"), _in_parts("c128")),
     "WRITE-UNION": Pair(_whole_windows_and_rest("c0"), _whole_windows_and_rest("c1")),
 }

@@ -1,0 +1,245 @@
+"""How loops, blocks and lanes move a window along an axis: one level each, from the finest to the coarsest.
+
+What lies past the end of the tensor is not asked for, so that a window, a loop or a condition that ends there counts as
+one that does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pypto_verified.index import (
+    Cond,
+    Expr,
+    all_of,
+    const,
+    minimum,
+    substitute,
+    substitute_cond,
+    symbol,
+    symbols_of,
+)
+from verifiers.access import Loop, Step, Window
+from verifiers.access.scalars import ceiling
+from verifiers.bound import unclamped
+from verifiers.solver import Ladder
+from verifiers.solver.cone import conjuncts, names_of
+
+BLOCK, BLOCKS, LANE = "block_idx", "block_num", "subblock_idx"
+
+
+class Untold(Exception):
+    """What a store writes is not followed; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A loop whose counter is `name`, from 0 on."""
+
+    name: str
+    lower: Expr
+    upper: Expr
+    step: Expr
+
+    @property
+    def counter(self) -> Expr:
+        return symbol(self.name, 0)
+
+    @property
+    def inside(self) -> Cond:
+        return all_of((self.step >= 1, self.lower + self.step * self.counter < self.upper))
+
+    def at(self, values: Mapping[str, Expr]) -> Turn:
+        lower, upper, step = (substitute(e, values) for e in (self.lower, self.upper, self.step))
+        return replace(self, lower=lower, upper=upper, step=step)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """A store in terms of the turns of the loops that move it, innermost first: `starts`, `sizes` and `extents` by
+    axis, and the `conditions` on it beside those of its loops. `path` holds before the outermost of them."""
+
+    starts: tuple[Expr, ...]
+    sizes: tuple[Expr, ...]
+    extents: tuple[Expr, ...]
+    conditions: tuple[Cond, ...]
+    turns: tuple[Turn, ...]
+    path: Cond
+
+    def moving(self, axis: int) -> list[Turn]:
+        """The loops that move it along an axis."""
+        names = symbols_of(self.starts[axis])
+        return [t for t in self.turns if t.name in names]
+
+    @property
+    def inside(self) -> Cond:
+        """What holds of the windows that matter: their loops run, and they begin before the end of the tensor."""
+        begun = (start < extent for start, extent in zip(self.starts, self.extents, strict=True))
+        return all_of((self.path, *(t.inside for t in self.turns), *begun))
+
+
+def moved(step: Step, window: Window) -> Moved:
+    """Untold where a loop that moves the window is not counted."""
+    in_range = {c for loop in step.loops for c in conjuncts(loop.inside) if c not in conjuncts(loop.path)}
+    made = Moved(
+        tuple(unclamped(o) for o in window.offsets), tuple(unclamped(s) for s in window.sizes), window.bounds,
+        tuple(c for c in conjuncts(step.path) if c not in in_range), (), step.path)
+    for loop in reversed(step.loops):
+        if _counters(loop) & {n for e in made.starts for n in symbols_of(e)}:
+            made = _in_turns(made, loop)
+    return made
+
+
+def _counters(loop: Loop) -> set[str]:
+    """The symbols that stand for the counter of a loop."""
+    return {repr(t) for t in (loop.var, loop.counter) if t is not None and set(symbols_of(t)) == {repr(t)}}
+
+
+def _in_turns(made: Moved, loop: Loop) -> Moved:
+    own = _counters(loop)
+    if loop.lower is None or loop.upper is None or loop.step is None:
+        raise Untold("how often a while loop runs is not followed")
+    lower, step = loop.lower, loop.step
+    pace = substitute(step, {BLOCKS: 1}).value
+    if pace is not None and step is symbol(BLOCKS, 1) * pace and lower is symbol(BLOCK, 0) * pace:
+        lower, step = const(0), const(pace)  # blocks that take turns make every turn once: theorem GRID-TURNS
+    turn = Turn(f"{min(own)}_turn", lower, loop.upper, step)
+    values = {repr(loop.var): lower + step * turn.counter, repr(loop.counter): turn.counter}
+    values = {name: value for name, value in values.items() if name in own}
+    return Moved(
+        tuple(substitute(e, values) for e in made.starts), tuple(substitute(e, values) for e in made.sizes),
+        made.extents, tuple(substitute_cond(c, values) for c in made.conditions),
+        (*(t.at(values) for t in made.turns), turn), loop.path)
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """`count` turns, `pace` elements apart; no count where a caller chooses it."""
+
+    name: str
+    count: Expr | None
+    pace: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """Windows of `size` elements at `first + sum(pace * turn)`, each turn of its own from 0 up to below its count.
+    `levels` from the finest to the coarsest; `limits`: what the first so many of them write ends there at the latest,
+    counted from where it begins. `ordered`: it is known that no level is finer than one before it."""
+
+    first: Expr
+    size: Expr
+    levels: tuple[Level, ...]
+    limits: tuple[tuple[int, Expr], ...]
+    ordered: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis of a store, and what decides the questions about it: `known` holds of every window that matters,
+    `sizes` are the names of sizes, which alone make a number of turns the function's own."""
+
+    moved: Moved
+    number: int
+    ladder: Ladder
+    known: Cond
+    sizes: frozenset[str]
+
+    @property
+    def start(self) -> Expr:
+        return self.moved.starts[self.number]
+
+    @property
+    def extent(self) -> Expr:
+        return self.moved.extents[self.number]
+
+    def names(self) -> list[str]:
+        """What moves the window, the innermost first."""
+        placed = symbols_of(self.start)
+        return [t.name for t in self.moved.moving(self.number)] + [n for n in (LANE, BLOCK) if n in placed]
+
+    def first(self) -> Expr:
+        return substitute(self.start, dict.fromkeys(self.names(), 0))
+
+    def nest(self) -> Nest:
+        """Untold where the windows are not those of a nest."""
+        levels = [self._level(name) for name in self.names()]
+        fixed = all(level.pace.value is not None for level in levels)
+        if fixed:
+            levels.sort(key=lambda level: level.pace.value or 0)
+        size, limits = self._size([level.name for level in levels])
+        return Nest(self.first(), size, tuple(levels), limits, fixed or len(levels) == 1)
+
+    def _level(self, name: str) -> Level:
+        counter = symbol(name, 0)
+        pace = substitute(self.start, {name: counter + 1}) - self.start
+        if set(symbols_of(pace)) & set(self.names()):
+            raise Untold("a window that does not move by equal steps is not followed")
+        if (pace.lo is None or pace.lo < 0) and not self.ladder.entails(self.known, pace >= 0):
+            raise Untold("a window that moves back is not followed")
+        if name in (BLOCK, LANE):
+            return Level(name, None if name == BLOCK else const(2), pace)
+        turn = next(t for t in self.moved.turns if t.name == name)
+        span = self._upper(turn, pace) - turn.lower
+        if set(symbols_of(span)) & {t.name for t in self.moved.turns}:
+            raise Untold("a loop whose length depends on another's counter is not followed")
+        own = set(symbols_of(span)) <= self.sizes
+        return Level(name, ceiling(span, turn.step) if own else None, pace)
+
+    def _upper(self, turn: Turn, pace: Expr) -> Expr:
+        """The end of a loop, without the ends behind which it is past the end of the tensor anyway."""
+        ends = _parts_of(turn.upper, "min")
+        kept = [e for e in ends if not self._past(turn, pace, e)]
+        if kept:
+            return minimum(*kept)
+        others = {t.name: 0 for t in self.moved.turns if t.name != turn.name}
+        latest = substitute(ends[0], others)
+        return latest if self.ladder.entails(self.known, latest >= ends[0]) else turn.upper
+
+    def _past(self, turn: Turn, pace: Expr, end: Expr) -> bool:
+        """Whether windows of turns from `end` on begin past the end of the tensor."""
+        unit = pace if turn.step.value == 1 else const(1) if pace is turn.step else pace // turn.step
+        if unit * turn.step is not pace:
+            return False
+        begin = substitute(self.start, {turn.name: 0}) + unit * (end - turn.lower)
+        return self.ladder.entails(all_of(conjuncts(self.moved.path)), begin >= self.extent)
+
+    def _size(self, order: list[str]) -> tuple[Expr, tuple[tuple[int, Expr], ...]]:
+        """(size of a window, limits of the nest)."""
+        fixed: list[Expr] = []
+        limits: list[tuple[int, Expr]] = []
+        paces = {name: self._pace(name) for name in order}
+        for part in _parts_of(self.moved.sizes[self.number], "min"):
+            own = [n for n in order if n in symbols_of(part)]
+            if self.ladder.entails(self.known, self.start + part >= self.extent):
+                continue
+            if not own:
+                fixed.append(part)
+                continue
+            limit = part
+            for name in own:
+                limit = limit + paces[name] * symbol(name, 0)
+            if set(symbols_of(limit)) & set(order) or own != order[:len(own)]:
+                raise Untold("a window whose size depends on a loop's counter is not followed")
+            limits.append((len(own), limit))
+        return minimum(*(fixed or [x for _, x in limits] or [self.extent])), tuple(limits)
+
+    def _pace(self, name: str) -> Expr:
+        return substitute(self.start, {name: symbol(name, 0) + 1}) - self.start
+
+    def conditions(self) -> list[Cond]:
+        """What the store waits for, beside its loops and the end of the tensor."""
+        return [c for c in self.moved.conditions if not self.ladder.entails(self.known, c)]
+
+
+def _parts_of(e: Expr, kind: str) -> list[Expr]:
+    """The operands of a least or greatest value; of another expression, itself."""
+    (mono, factor), *others = e.terms or (((), 0),)
+    if others or factor != 1 or e.constant != 0 or len(mono) != 1 or mono[0].kind != kind:
+        return [e]
+    return list(mono[0].args)
+
+
+def names_in(conditions: list[Cond]) -> frozenset[str]:
+    return frozenset(n for c in conditions for n in names_of(c))

@@ -1,0 +1,159 @@
+"""WRITE-NEST: what the loops around a store move it over is all of the output, along each axis.
+
+Judged is the only store to a tensor that the author declared as an output, or over which it goes by its own extent:
+loops whose number of turns the function knows, with any steps, one in another. Sorted by their steps, the windows of
+one level are side by side if the step is no longer than what the levels below write together; what is missing between
+two of them is in none of the others (theorem GRID-NEST). How often a caller's scalar lets a loop turn, how many blocks
+there are, and what a window is counted from, is the caller's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pypto_verified.index import Cond, Expr, all_of, any_of, const, minimum, symbols_of
+from verifiers.access import Step, SymbolKind, Window
+from verifiers.rule import SAFETY, Rule, Witness, always
+from verifiers.sites import Context, Site, op_text
+from verifiers.write_grid import lone_stores, walked
+from verifiers.write_levels import Axis, Moved, Nest, Untold, moved, names_in
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Where `count` > 1, windows begin `pace` elements after one another, and each writes `length` of them without a
+    break; `room`: what lies behind that many is asked for of no window."""
+
+    count: Expr
+    pace: Expr
+    length: Expr
+    room: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What the windows of a nest write of an axis of `extent` elements: from `first` on as far as `reached`, with none
+    of the `gaps`, if its loops turn, as often as `counts` say. `open`: a caller has it go on."""
+
+    first: Expr
+    gaps: tuple[Gap, ...]
+    counts: tuple[Expr, ...]
+    reached: Expr
+    extent: Expr
+    open: bool
+
+    @property
+    def whole(self) -> Cond:
+        """Whether that is all of it. Theorem GRID-NEST."""
+        side_by_side = (any_of((g.count <= 1, g.pace <= g.length, g.length >= g.room)) for g in self.gaps)
+        wanted = [self.first <= 0, *(n >= 1 for n in self.counts), *side_by_side]
+        if not self.open:
+            wanted.append(self.reached >= self.extent)
+        return any_of((self.extent <= 0, all_of(wanted)))
+
+
+def written(nest: Nest, extent: Expr) -> Written:
+    """What a nest writes, from its finest level to the coarsest, or to the first that has no end of its own."""
+    length, gaps, counts = nest.size, list[Gap](), list[Expr]()
+    for number, level in enumerate(nest.levels, 1):
+        rooms = [extent - nest.first, *(limit for n, limit in nest.limits if n >= number)]
+        gaps.append(Gap(level.count if level.count is not None else const(2), level.pace, length, minimum(*rooms)))
+        if level.count is None:
+            break
+        counts.append(level.count)
+        length = minimum(
+            (level.count - 1) * level.pace + length, *(limit for n, limit in nest.limits if n == number))
+    unending = any(level.count is None for level in nest.levels)
+    return Written(nest.first, tuple(gaps), tuple(counts), nest.first + length, extent, unending)
+
+
+@dataclass(frozen=True, slots=True)
+class NestSite(Site):
+    """One axis of a store that loops move. `untold`: why it is not followed, or why what fails need not be missing."""
+
+    tensor: str
+    axis: int
+    written: Written
+    untold: str = ""
+
+
+def _sites(context: Context) -> Iterator[NestSite]:
+    for step, window in lone_stores(context):
+        for axis in range(len(window.bounds)):
+            site = nest_site(context, step, window, axis)
+            if site is not None:
+                yield site
+
+
+def nest_site(context: Context, step: Step, window: Window, axis: int) -> NestSite | None:
+    """None for an axis that another rule judges, or a caller."""
+    if walked(context, step, window, axis):
+        return None
+    kinds = context.program.symbols.kinds
+    sizes = frozenset(n for n, k in kinds.items() if k is SymbolKind.DIM)
+    label = f"{op_text(step.op)} {window.view.name}[{axis}]"
+    extent = window.bounds[axis]
+
+    def site(found: Written, path: Cond, untold: str = "") -> NestSite:
+        return NestSite(context, step.op, path, label, window.view.name, axis, found, untold)
+
+    declared = context.strict or window.view.base in {a for a, _ in context.outputs}
+    try:
+        made = moved(step, window)
+        view = _axis(context, made, axis, sizes)
+        if not made.moving(axis) or not set(symbols_of(view.first())) <= sizes:
+            return None
+        counted = {n for t in made.moving(axis) for n in (*symbols_of(t.upper), *symbols_of(t.lower))}
+        if not declared and not counted & sizes & set(symbols_of(extent)):
+            return None
+        waits = view.conditions()
+        if waits:
+            turns = {t.name for t in made.turns}
+            if not names_in(waits) & turns:
+                return None
+            raise Untold("a condition on a loop's counter is not followed")
+        shared = {t.name for t in made.moving(axis)} & {
+            t.name for a in range(len(window.bounds)) if a != axis for t in made.moving(a)}
+        nest = view.nest()
+        if shared:
+            raise Untold("a loop that moves a window along two axes is not followed")
+        untold = "" if nest.ordered else "which of several loops takes the longer steps is not known"
+        return site(written(nest, extent), all_of((made.path, *(t.step >= 1 for t in made.turns))), untold)
+    except Untold as error:
+        return site(Written(const(0), (), (), const(0), extent, False), step.path, str(error)) if declared else None
+
+
+def _axis(context: Context, made: Moved, axis: int, sizes: frozenset[str]) -> Axis:
+    known = all_of((context.program.symbols.facts, context.assumed, made.inside))
+    return Axis(made, axis, context.ladder, known, sizes)
+
+
+def _missing(s: NestSite, w: Witness) -> str:
+    found = s.written
+    first, end = w(found.first), w(found.extent)
+    where = [(0, end)] if any(w(count) < 1 for count in found.counts) else [(0, first)] if first > 0 else []
+    where += [
+        (first + w(g.length), first + w(g.pace)) for g in found.gaps
+        if w(g.count) > 1 and w(g.pace) > w(g.length) and w(g.length) < w(g.room)]
+    where += [(max(first, w(found.reached)), end)] if not found.open else []
+    begin, stop = where[0]
+    return (
+        f"axis {s.axis} of {s.tensor} has {w.show(found.extent)}: no turn of the loops writes elements {begin} to "
+        f"{min(stop, end) - 1} of it")
+
+
+WRITE_NEST: Rule[NestSite] = Rule(
+    id="WRITE-NEST", kind=SAFETY, observable=True, requires=("VF-01",),
+    source="PyPTO: an Out is written wholly",
+    claim="the loops that move a store over an output leave no gap between its windows, and no rest",
+    sites=_sites, applies=always, assumptions=("BLOCK-OF-GRID",),
+    unneeded=lambda s: () if s.written.open else ("BLOCK-OF-GRID",),
+    given=lambda s: not s.untold, undecided=lambda s: s.untold,
+    goal=lambda s: s.written.whole,
+    explain=_missing,
+    help=lambda s: "let each loop step by no more than what the loops inside it write, and run to the end",
+    mutant=lambda s: any_of((s.written.whole, s.written.reached + 127 >= s.written.extent)),
+)
+
+RULES = (WRITE_NEST,)
