@@ -100,7 +100,7 @@ class Builder:
         self.section = Constants.BODY
         self.ops: list[Op] = []
         self._located = located
-        self._loc = NOWHERE
+        self.loc = NOWHERE
 
     def constant(self, value: int | float | bool, dtype: DType) -> Value:
         """A pooled constant, in the section that is being built."""
@@ -116,7 +116,7 @@ class Builder:
     ) -> Op:
         """Append an op; `result` is the type of its one result, named after `hint`."""
         results = (Value(self.names.fresh(hint), result),) if result is not None else ()
-        op = Op(name, dict(args), attrs, results, loc=self._loc)
+        op = Op(name, dict(args), attrs, results, loc=self.loc)
         self.ops.append(op)
         return op
 
@@ -125,15 +125,9 @@ class Builder:
         self.ops.append(op)
         return op
 
-    @contextmanager
-    def at(self, span: Span) -> Iterator[None]:
+    def at(self, span: Span) -> _At:
         """Ops made inside belong to `span`."""
-        outer = self._loc
-        self._loc = location_of(span) if self._located else NOWHERE
-        try:
-            yield
-        finally:
-            self._loc = outer
+        return _At(self, location_of(span) if self._located else NOWHERE)
 
     @contextmanager
     def block(self, *args: Value) -> Iterator[Block]:
@@ -145,3 +139,19 @@ class Builder:
             yield inner
         finally:
             self.ops = outer
+
+
+class _At:
+    """The extent of a location: a class, since each statement and each op of a kernel has one."""
+
+    __slots__ = ("_builder", "_loc")
+
+    def __init__(self, builder: Builder, loc: Location) -> None:
+        self._builder = builder
+        self._loc = loc
+
+    def __enter__(self) -> None:
+        self._builder.loc, self._loc = self._loc, self._builder.loc
+
+    def __exit__(self, *error: object) -> None:
+        self._builder.loc = self._loc

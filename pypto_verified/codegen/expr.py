@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from pypto_verified.codegen.builder import Builder
 from pypto_verified.codegen.errors import not_modelled, refuse
@@ -70,11 +70,11 @@ def common_dtype(lhs: Expr, rhs: Expr) -> DType:
 
 
 class ScalarEmitter:
-    """Emits scalar expressions of one function. `lookup` gives the value of a variable, as bound."""
+    """Emits scalar expressions of one function. `values` are those of its scalar variables, as bound so far."""
 
-    def __init__(self, builder: Builder, lookup: Callable[[Var], Value]) -> None:
+    def __init__(self, builder: Builder, values: Mapping[str, Value]) -> None:
         self._b = builder
-        self._lookup = lookup
+        self._values = values
         self._not_negative: set[str] = set()
         self.span = Span()
 
@@ -95,6 +95,12 @@ class ScalarEmitter:
         if value.type == ScalarType(dtype):
             return value
         return self._cast("builtin.unrealized_conversion_cast", value, dtype, "")
+
+    def _lookup(self, var: Var) -> Value:
+        found = self._values.get(var.name)
+        if found is None:
+            refuse(f"'{var.name}' is used where it has no value", self.span, "define it on every path before this line")
+        return found
 
     def _constant(self, expr: Const, dtype: DType) -> Value:
         number = expr.value

@@ -83,14 +83,8 @@ class Kernel:
     span: Span = field(default_factory=Span)
 
     def __post_init__(self) -> None:
-        self.scalars = ScalarEmitter(self.builder, self._scalar_value)
+        self.scalars = ScalarEmitter(self.builder, self.values)
         self.regions = Regions(self.builder)
-
-    def _scalar_value(self, var: Var) -> Value:
-        found = self.values.get(var.name)
-        if found is None:
-            refuse(f"'{var.name}' is used where it has no value", self.span, "define it on every path before this line")
-        return found
 
     @contextmanager
     def block(self, *args: Value, loop: bool = False) -> Iterator[Block]:

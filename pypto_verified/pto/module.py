@@ -171,7 +171,7 @@ class Func:
     """A function. `attrs` are its attributes (`pto.kernel_kind`, `pto.entry`, ...); a declaration has body None.
 
     `arg_attrs` are the attributes of those arguments that have some, by the argument's position. `unit` is the first
-    module that it stood in, whose functions it can call.
+    module that it stood in with others, which it can call; None for one that stands alone.
     """
 
     __slots__ = ("arg_attrs", "args", "attrs", "body", "line", "loc", "name", "result_types", "unit")
@@ -227,9 +227,10 @@ class Module:
         self.attrs = attrs if attrs is not None else {}
         self.file = file
         self.modules = modules
-        for func in funcs:
-            if func.unit is None:
-                func.unit = self
+        if len(funcs) > 1:
+            for func in funcs:
+                if func.unit is None:
+                    func.unit = self
 
     def units(self) -> Iterator[Module]:
         """This module and those within it, each alone: with functions, without modules. What a module does not say of

@@ -30,7 +30,8 @@ class Machine:
     faults that did not stop the run; `block` and `lane` are (index, count) of the launch. `declared`: an imaginary
     machine that addresses every operand as its type says and converts what it moves; a program that is right gives the
     same results on both. `lone`: the partner core of a pipe is absent, and what it would send is arbitrary; `pipes` are
-    the ends that the program set up, by id; `scales` the tables of microscaled operands, beside L0A and L0B.
+    the ends that the program set up, by id; `scales` the tables of microscaled operands, beside L0A and L0B; `budget`
+    the steps that the run may still take in loops and branches.
     """
 
     def __init__(self, target: Target, extra: dict[Space, int], declared: bool = False, lone: bool = False) -> None:
@@ -53,6 +54,7 @@ class Machine:
         self.log: list[Access] = []
         self.suspicions: list[SimError] = []
         self.visited: set[int] = set()
+        self.budget = 0
         self.replaying = False
         self.watched = False
 
@@ -61,9 +63,10 @@ class Machine:
         self.errors, self.suspicions, self.visited = [], [], set()
         self.replaying = replaying
         for memory in (*self.memories.values(), *self.scales.values()):
-            memory.reset()
-            memory.log = self.log if trace is not None else None
-            memory.suspicions = self.suspicions if replaying else None
+            held = memory.bytes
+            held.reset()
+            held.log = self.log if trace is not None else None
+            held.suspicions = self.suspicions if replaying else None
         self.watched = trace is not None or replaying
         self.pipes.clear()
         if self.lone:

@@ -74,7 +74,7 @@ class View:
     )
 
     def __init__(
-        self, memory: LocalMemory, kind: np.dtype[Any], base: int, layout: Layout, window: tuple[int, int, int, int],
+        self, memory: Bytes, kind: np.dtype[Any], base: int, layout: Layout, window: tuple[int, int, int, int],
         extent: tuple[int, int],
     ) -> None:
         row, col, rows, cols = window
@@ -171,8 +171,11 @@ class View:
         return out
 
 
-class LocalMemory:
-    """A space of `size` bytes. `epoch` changes whenever initialised bytes may have become uninitialised."""
+class Bytes:
+    """The bytes of a space. `epoch` changes whenever initialised ones may have become uninitialised.
+
+    Windows know these and not the memory that keeps the windows, so that nothing waits for a collection of cycles.
+    """
 
     def __init__(self, space: Space, size: int) -> None:
         self.space = space
@@ -181,13 +184,6 @@ class LocalMemory:
         self.log: list[Access] | None = None
         self.suspicions: list[SimError] | None = None
         self._high = 0
-        self._views: dict[tuple[int, int, int, int, int, int, int], View] = {}
-
-    @property
-    def data(self) -> Array:
-        """The bytes."""
-        self._reach(self.size)
-        return self.reached
 
     @cached_property
     def reached(self) -> Array:
@@ -196,8 +192,8 @@ class LocalMemory:
 
     @cached_property
     def init(self) -> Array:
-        """Which bytes are initialised: 1 or 0."""
-        return np.zeros(self.size, np.uint8)
+        """Which bytes are initialised, 1 or 0, as far as windows reach."""
+        return np.empty(self.size, np.uint8)
 
     def suspect(self, view: View, bad: Array) -> None:
         """Note that an op reads the uninitialised elements `bad` of `view`."""
@@ -214,10 +210,27 @@ class LocalMemory:
             self.init[: self._high] = 0
         self.epoch += 1
 
-    def _reach(self, high: int) -> None:
+    def reach(self, high: int) -> None:
+        """Fill the bytes below `high`."""
         if high > self._high:
             self.reached[self._high : high] = _POISON
+            self.init[self._high : high] = 0
             self._high = high
+
+
+class LocalMemory:
+    """A space of `size` bytes and the windows that were made on it."""
+
+    def __init__(self, space: Space, size: int) -> None:
+        self.bytes = Bytes(space, size)
+        self.size = size
+        self._views: dict[tuple[int, int, int, int, int, int, int], View] = {}
+
+    @property
+    def data(self) -> Array:
+        """The bytes."""
+        self.bytes.reach(self.size)
+        return self.bytes.reached
 
     def view(
         self, kind: np.dtype[Any], base: int, layout: Layout, window: tuple[int, int, int, int],
@@ -243,13 +256,13 @@ class LocalMemory:
     ) -> View:
         row, col, rows, cols = window
         if rows <= 0 or cols <= 0:
-            return View(self, kind, base, layout, (row, col, max(rows, 0), max(cols, 0)), (self.size, 0))
+            return View(self.bytes, kind, base, layout, (row, col, max(rows, 0), max(cols, 0)), (self.size, 0))
         low = base + layout.offset(row, col) * kind.itemsize
         high = base + (layout.offset(row + rows - 1, col + cols - 1) + 1) * kind.itemsize
         if low < 0 or high > self.size:
             raise _outside(kind, base, layout, window, (0, self.size), name)
-        self._reach(high)
-        return View(self, kind, base, layout, window, (low, high))
+        self.bytes.reach(high)
+        return View(self.bytes, kind, base, layout, window, (low, high))
 
 
 def _outside(

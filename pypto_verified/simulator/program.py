@@ -61,7 +61,6 @@ class Program:
         self.func = func
         self.target = target
         self.watch = watch
-        self.budget = 0
         self.buffers: dict[str, Buffer] = {}
         self._storage = private_storage(func, target, private)
         self.machine = Machine(target, self._storage[1], declared, lone)
@@ -190,11 +189,11 @@ class Program:
     def _body(self, block: Block) -> Step:
         """Runs a block; each run counts against the step budget."""
         steps = [i.apply for i in self._block(block)]
-        cost = max(1, len(steps))
+        cost, machine = max(1, len(steps)), self.machine
 
         def run(env: Registers) -> None:
-            self.budget -= cost
-            if self.budget < 0:
+            machine.budget -= cost
+            if machine.budget < 0:
                 raise StepLimitError("the step limit is reached", help="raise max_steps, or check the loop's bounds")
             for step in steps:
                 step(env)

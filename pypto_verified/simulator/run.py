@@ -166,7 +166,7 @@ def _launch(
 ) -> bool:
     """Run the program; whether a fault stopped it."""
     program.machine.start(block, lane, trace, replaying)
-    program.budget = max_steps
+    program.machine.budget = max_steps
     for argument, cell in zip(program.func.args, program.arguments, strict=True):
         if argument.name in LAUNCH_ARGUMENTS:
             env[cell] = (*block, lane[0])[LAUNCH_ARGUMENTS[argument.name]]

@@ -79,7 +79,7 @@ class Tile:
         self, rows: int, cols: int, row: int = 0, col: int = 0, layout: Layout | None = None, within: bool = True
     ) -> View:
         """The source window of an op; `within` False lets it leave the allocation, as the hardware would."""
-        suspicions = self.memory.suspicions
+        suspicions = self.memory.bytes.suspicions
         if suspicions is not None and (row + rows > self.rows or col + cols > self.cols):
             message = f"reads {rows} x {cols} elements from ({row}, {col}); {self.rows} x {self.cols} are valid"
             suspicions.append(InvalidReadError(message, Place(self.name)))
@@ -129,8 +129,9 @@ class Tile:
         memory = self.memory
         bounds = self.bounds if within else (0, memory.size)
         view = memory.view(kind, self.addr, layout, (row, col, rows, cols), bounds, self.name)
-        if memory.log is not None:
-            memory.log.extend(view.accesses(self.name, writes))
+        log = memory.bytes.log
+        if log is not None:
+            log.extend(view.accesses(self.name, writes))
         return view
 
     def _window(
@@ -143,8 +144,9 @@ class Tile:
             view = self.main = self.memory.view(
                 self.kind, self.addr, self.layout, (0, 0, rows, cols), self.bounds, self.name
             )
-        if self.memory.log is not None:
-            self.memory.log.extend(view.accesses(self.name, writes))
+        log = self.memory.bytes.log
+        if log is not None:
+            log.extend(view.accesses(self.name, writes))
         return view
 
 
