@@ -7,7 +7,7 @@ import pytest
 from pypto_verified.codegen.regions import RegionError
 from pypto_verified.dtypes import BOOL, FP16, INDEX
 from pypto_verified.ir.expr import Binary, BinaryOp, Const, Var
-from pypto_verified.ir.stmt import For, If, IterArg, Stmt, Yield
+from pypto_verified.ir.stmt import For, If, IterArg, Stmt, While, Yield
 from pypto_verified.ir.types import Dim, TileType
 from pypto_verified.layouts import Space
 from tests.codegen.build import buf, kernel, let, lines, nums, scalar, tile, without_constants
@@ -90,6 +90,13 @@ def test_what_a_region_cannot_be(body: tuple[Stmt, ...], problem: str) -> None:
         planned(*body)
     assert isinstance(caught.value, ValueError)
     assert "let addresses be baked" in caught.value.help
+
+
+@pytest.mark.requirement("MP-05")
+def test_a_turn_of_a_while_loop_is_a_turn() -> None:
+    again = Binary(BinaryOp.GT, N, Const(0), BOOL)
+    with pytest.raises(RegionError, match="two slots of 'ring' are used in one turn"):
+        planned(While(again, (), (make(ring(0)), make(ring(1, "y"))), ()))
 
 
 @pytest.mark.requirement("MP-06")

@@ -107,6 +107,27 @@ def test_one_row_is_executed_as_sixteen_on_a2a3(on: str, rows: int) -> None:
     assert bool(outcome.errors) == (on == "a2a3")
 
 
+@BOTH
+def test_a_product_over_nothing_leaves_the_accumulator_as_it_was(on: str) -> None:
+    """The matrix unit does nothing when one of m, k, n is 0: it does not write the empty sum either."""
+    k = Kernel()
+    a, b, out = k.tensor("a", "f16", 16, 16), k.tensor("b", "f16", 16, 16), k.tensor("out", "f32", 16, 16)
+    am, bm = k.tile("am", "f16", 16, 16, "mat"), k.tile("bm", "f16", 16, 16, "mat")
+    left, right = k.tile("left", "f16", 16, 16, "left"), k.tile("right", "f16", 16, 16, "right")
+    acc = k.tile("acc", "f32", 16, 16, "acc")
+    for tensor, mat, operand in ((a, am, left), (b, bm, right)):
+        k.load(tensor, mat)
+        k.op("tmov", mat, operand)
+    k.op("tmatmul", f"{left} {right}", acc)
+    nothing_left = k.tile("none_l", "f16", 16, 16, "left", (16, 0), addr=0)
+    nothing_right = k.tile("none_r", "f16", 16, 16, "right", (0, 16), addr=0)
+    k.op("tmatmul", f"{nothing_left} {nothing_right}", acc)
+    k.store(acc, out)
+    x, y = numbers(16, 16), numbers(16, 16, seed=1)
+    got = k.result(on, "out", a=x.astype(np.float16), b=y.astype(np.float16), out=zeros(16, 16))
+    np.testing.assert_array_equal(got, x.astype(np.float64) @ y.astype(np.float64))
+
+
 def test_pitch_of_a_partly_valid_accumulator() -> None:
     """16 valid rows in an accumulator of 64: the unit writes at a pitch of 16 rows, the store reads at 64, so only the
     first 16 columns are where the store looks (offset c/16 * 16 * 16 against c/16 * 64 * 16)."""

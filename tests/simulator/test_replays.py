@@ -7,6 +7,7 @@ import pytest
 
 from pypto_verified.pto.reader import read
 from pypto_verified.simulator import schedule
+from pypto_verified.simulator.replay import tensor_shapes
 from pypto_verified.targets import target
 from tests.simulator.mixed import Mixed
 from tests.simulator.text import ramp, zeros
@@ -135,3 +136,13 @@ def test_two_schedules_are_shown_with_the_element_that_they_leave_differently() 
     assert first.outputs["out"].reshape(-1)[found.element] == a[found.element]
     assert second.outputs["out"].reshape(-1)[found.element] == a[8 + found.element]
     assert str(found).startswith(f"%out element {found.element} is {a[found.element]!s} under schedule program and ")
+
+
+@pytest.mark.parametrize(("strides", "shape"), [("%c8, %c1", (4, 8)), ("%c1, %c4", (32,)), ("%c16, %c1", (56,))])
+def test_a_tensor_has_the_shape_of_the_view_that_covers_it_row_by_row(strides: str, shape: tuple[int, ...]) -> None:
+    """4 x 8 elements by columns are 32 in one row; rows 16 apart end at element 3*16 + 7."""
+    constants = "\n".join(f"%c{n} = arith.constant {n} : index" for n in (1, 4, 8, 16))
+    func = read(
+        "module {\nfunc.func @k(%p: !pto.ptr<f32>) {\n" + constants + "\n%v = pto.make_tensor_view %p, "
+        f"shape = [%c4, %c8], strides = [{strides}] : !pto.tensor_view<?x?xf32>\nreturn\n}}\n}}\n", "k.pto").funcs[0]
+    assert tensor_shapes(func, {}) == {"p": shape}
