@@ -128,6 +128,8 @@ def _value(var: Var, kind: str, sizes: Mapping[str, int], random: np.random.Gene
 
 def extent(dim: Dim, sizes: Mapping[str, int]) -> int:
     """A dim of a parameter as a number, at least 0. NotModelled for one that is no expression over sizes."""
+    if isinstance(dim, int):
+        return max(0, dim)
     return max(0, index.evaluate(to_index(dim), sizes))
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from struct import pack
 
 from pypto_verified.dtypes import DType
@@ -23,6 +24,12 @@ def location_of(span: Span) -> Location:
     return Location(span.file, span.line, span.column) if span.file and span.line else NOWHERE
 
 
+@lru_cache(4096)
+def _spelled(hint: str) -> str:
+    name = re.sub(r"\W", "_", hint, flags=re.ASCII)
+    return f"v_{name}" if _RESERVED.fullmatch(name) or name[0].isdigit() else name
+
+
 class Names:
     """Unique SSA names of one function: a source name where there is one, else 0, 1, 2, ..."""
 
@@ -35,10 +42,8 @@ class Names:
         if not hint:
             self._next += 1
             return str(self._next - 1)
-        name = re.sub(r"\W", "_", hint, flags=re.ASCII)
-        if _RESERVED.fullmatch(name) or name[0].isdigit():
-            name = f"v_{name}"
-        unique, n = name, 0
+        unique = name = _spelled(hint)
+        n = 0
         while unique in self._used:
             n += 1
             unique = f"{name}_{n}"
@@ -67,9 +72,9 @@ class Constants:
 
     def take(self, value: int | float | bool, dtype: DType, section: int = BODY) -> Value:
         """The constant `value`; `dtype` is signless, an index, i1 or a float."""
-        payload: int | float | bool = float(value) if dtype.is_float else int(value)
+        payload: int | float | bool = float(value) if dtype.kind == "float" else int(value)
         # Zeros of both signs and NaNs are different constants, so floats are keyed by their bits.
-        key = (pack("<d", payload) if dtype.is_float else int(payload), dtype)
+        key = (pack("<d", payload) if isinstance(payload, float) else payload, dtype)
         found = self._found.get(key)
         if found is None:
             made = Value(self._name(payload, dtype), ScalarType(dtype))

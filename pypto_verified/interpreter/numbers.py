@@ -137,8 +137,9 @@ def _significand_is_odd(x: Floats, dtype: DType) -> Bools:
 def round_float(x: Floats, dtype: DType, mode: Round) -> Floats:
     """`x` rounded to a value of the float type; NaN stays, overflow follows the mode (nearest: half an ulp beyond the
     greatest value becomes infinite). NONE means RINT."""
-    storage(dtype)
     x = np.asarray(x, dtype=np.float64)
+    if (from_carrier(x, dtype).astype(np.float64) == x).all():
+        return x.copy()  # what storing does not change is in the type, whatever storing does to the rest
     finite = np.isfinite(x)
     safe = np.where(finite, x, 0.0)
     down, up = _neighbours(safe, dtype)

@@ -214,6 +214,8 @@ def _scalar(value: Value, span: Span) -> Scalar:
 
 
 def _eval(frame: _Frame, expr: Expr, span: Span) -> Value:
+    if isinstance(expr, Call):
+        return _call(frame, expr, expr.span if expr.span.line else span)
     match expr:
         case Var():
             if expr.name not in frame.env:
@@ -243,8 +245,6 @@ def _eval(frame: _Frame, expr: Expr, span: Span) -> Value:
             if not isinstance(whole, tuple):
                 raise Undefined("takes an item of something that is no tuple", _location(span))
             return whole[expr.index]
-        case Call():
-            return _call(frame, expr, expr.span if expr.span.line else span)
 
 
 def _call(frame: _Frame, call: Call, span: Span) -> Value:

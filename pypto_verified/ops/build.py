@@ -13,8 +13,10 @@ from pypto_verified.ops.args import Args, describe, is_omitted, location, type_o
 from pypto_verified.ops.decl import OpDecl, Param
 from pypto_verified.ops.keywords import coerce
 from pypto_verified.ops.keywords import describe as describe_keyword
-from pypto_verified.ops.registry import lookup
+from pypto_verified.ops.registry import OPS, lookup
 
+_ADOPTING = frozenset({"element", "int32", "keyword"})
+"""Kinds of scalar operands that take a dtype that the op says."""
 _WORDS = {"tile": "a tile", "tensor": "a tensor", "value": "a tensor or a tile"}
 
 
@@ -26,14 +28,17 @@ def make_call(name: str, args: Sequence[Expr], kwargs: Mapping[str, Attr], span:
     takes that dtype; another scalar of the same kind (float or integer) gets an explicit Cast.
     Raises OpError if the call contradicts the declaration, NotModelled if the op has no rule in this version.
     """
-    decl = lookup(name, location(span))
+    decl = OPS.get(name) or lookup(name, location(span))
     if decl.deduce is None:
         raise NotModelled(f"op {name}", location(span))
     given = _filled(decl, tuple(args), span)
     keywords = _keywords(decl, kwargs, span)
     raw = Args(decl, given, keywords, span)
     _check_operands(raw)
-    checked = Args(decl, tuple(_adopted(raw, p, e) for p, e in zip(decl.params, given, strict=False)), keywords, span)
+    adopted = tuple([
+        _adopted(raw, p, e) if p.kind in _ADOPTING else e for p, e in zip(decl.params, given, strict=False)
+    ])
+    checked = Args(decl, adopted, keywords, span)
     return Call(name, checked.values, tuple(sorted(keywords.items())), decl.deduce(checked), span)
 
 
@@ -52,7 +57,7 @@ def _filled(decl: OpDecl, args: tuple[Expr, ...], span: Span) -> tuple[Expr, ...
 
 
 def _keywords(decl: OpDecl, kwargs: Mapping[str, Attr], span: Span) -> dict[str, Attr]:
-    a = Args(decl, (), {}, span)
+    a = Args(decl, (), kwargs, span)
     for name in kwargs:
         if decl.keyword(name) is None:
             allowed = [k.name for k in decl.keywords]
@@ -109,7 +114,7 @@ def _declared(decl: OpDecl) -> str:
 
 def _adopted(a: Args, p: Param, e: Expr) -> Expr:
     """A scalar operand in the dtype that the op needs: constants are retyped, variables cast within their kind."""
-    if p.kind not in ("element", "int32", "keyword") or is_omitted(e):
+    if is_omitted(e):
         return e
     if p.kind == "int32":
         wanted = INT32

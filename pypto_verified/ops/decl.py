@@ -15,7 +15,7 @@ A row is written with short strings, one word an operand or keyword, in order:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -71,11 +71,13 @@ class OpDecl:
     result's space is the keyword target_memory. `inplace`: the operand whose buffer the result is. `view`: no bytes
     move, the result shares the bytes of operand 0. `noalias`: operands whose bytes the result may not share.
     `row_major`: operands and result must be row-major (ResolveBackendOpLayouts sees to it). `fills`: an omitted
-    operand takes the value of another. `signature`: the order of parameters and keywords in a kernel's call.
+    operand takes the value of another. `positions`: that of each parameter. `signature`: the order of parameters and
+    keywords in a kernel's call.
     """
 
     name: str
     params: tuple[Param, ...]
+    positions: Mapping[str, int]
     keywords: tuple[Keyword, ...]
     deduce: Rule | None
     out_space: Space | None
@@ -91,14 +93,14 @@ class OpDecl:
 
     def index(self, name: str) -> int:
         """The position of a parameter. Raises KeyError if there is none of that name."""
-        for i, p in enumerate(self.params):
-            if p.name == name:
-                return i
-        raise KeyError(name)
+        return self.positions[name]
 
     def keyword(self, name: str) -> Keyword | None:
         """The declaration of a keyword, if the op has it."""
-        return next((k for k in self.keywords if k.name == name), None)
+        for k in self.keywords:
+            if k.name == name:
+                return k
+        return None
 
     @property
     def tile_params(self) -> tuple[int, ...]:
@@ -151,6 +153,7 @@ def op(
     return OpDecl(
         name=name,
         params=declared,
+        positions={p.name: i for i, p in enumerate(declared)},
         keywords=keyword_rows,
         deduce=rule,
         out_space=_SPACES.get(out),

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from pypto_verified.ir.expr import Call, Expr, Span, Var
+from pypto_verified.ir.expr import Call, Const, Expr, Span, Var
 from pypto_verified.ir.stmt import Assign, Eval, For, Function, FunctionKind, If, IterArg, Stmt, While, Yield
 from pypto_verified.ir.types import TileType
 from pypto_verified.ir.walk import operands, walk_stmts
@@ -183,4 +183,12 @@ class _Flow:
 
 
 def _bases(exprs: Iterable[Expr]) -> Live:
-    return frozenset[str]().union(*map(tile_bases, exprs))
+    found: set[str] = set()
+    for e in exprs:
+        if isinstance(e, Var):
+            base = base_of(e)
+            if base is not None:
+                found.add(base)
+        elif not isinstance(e, Const):
+            found |= tile_bases(e)
+    return frozenset(found)

@@ -93,6 +93,9 @@ class Program:
         if op.name == "arith.constant":
             self.registers[self._cell(op.result)] = op.attrs["value"]
             return None
+        known = MEANINGS.get(op.name)
+        if known is not None and op.name not in ORDERING:
+            return self._handled(op, known)
         if op.name in ("scf.yield", "scf.condition", "func.return", "pto.yield") or op.name in ORDERING:
             return None
         if op.name in ("scf.for", "scf.if", "scf.while"):
@@ -105,8 +108,7 @@ class Program:
             return self._fusion(op)
         if op.name.startswith(("arith.", "math.")) or op.name == "builtin.unrealized_conversion_cast":
             return self._pure(op)
-        meaning = MEANINGS.get(op.name)
-        return self._handled(op, meaning) if meaning is not None else unmodelled(op)
+        return unmodelled(op)
 
     def _pure(self, op: Op) -> Step:
         try:
@@ -134,9 +136,9 @@ class Program:
         site.private = self._storage[0].get(id(op))
         handler, machine = meaning.handler, self.machine
         cells: list[int | list[int]] = []
-        for group in meaning.groups:
-            values = op.args.get(group.rstrip("*"), ())
-            cells.append(self._cells_of(values) if group.endswith("*") else self._cell(values[0]) if values else 0)
+        for group, variadic in meaning.taken():
+            values = op.args.get(group, ())
+            cells.append(self._cells_of(values) if variadic else self._cell(values[0]) if values else 0)
         out = self._cell(op.results[0]) if op.results else 0
         others = self._cells_of(op.results[1:])
         gather = gatherer(cells)

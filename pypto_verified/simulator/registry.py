@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeVar
 
 from pypto_verified.pto.module import EnumAttr, Op
@@ -27,6 +28,15 @@ class Meaning:
 
     handler: Handler
     groups: tuple[str, ...]
+
+    def taken(self) -> tuple[tuple[str, bool], ...]:
+        """Each group's name, and whether it is variadic."""
+        return _taken(self.groups)
+
+
+@cache
+def _taken(groups: tuple[str, ...]) -> tuple[tuple[str, bool], ...]:
+    return tuple((g.rstrip("*"), g.endswith("*")) for g in groups)
 
 
 MEANINGS: dict[str, Meaning] = {}
