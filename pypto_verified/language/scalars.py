@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
+
 from pypto_verified.dtypes import BOOL, INDEX, DType
 from pypto_verified.ir.expr import Binary, BinaryOp, Cast, Const, Expr, Unary, UnaryOp
 from pypto_verified.ir.types import ScalarType, TensorType, TileType, Type
 from pypto_verified.ops.args import type_of
 
-_RELATIONS = frozenset({BinaryOp.EQ, BinaryOp.NE, BinaryOp.LT, BinaryOp.LE, BinaryOp.GT, BinaryOp.GE})
-_LOGICAL = frozenset({BinaryOp.AND, BinaryOp.OR, BinaryOp.XOR})
+_Value = int | float | bool
+_RELATIONS: dict[BinaryOp, Callable[[_Value, _Value], bool]] = {
+    BinaryOp.EQ: operator.eq, BinaryOp.NE: operator.ne, BinaryOp.LT: operator.lt, BinaryOp.LE: operator.le,
+    BinaryOp.GT: operator.gt, BinaryOp.GE: operator.ge,
+}
+_LOGIC: dict[BinaryOp, Callable[[bool, bool], bool]] = {
+    BinaryOp.AND: operator.and_, BinaryOp.OR: operator.or_, BinaryOp.XOR: operator.xor,
+}
 _BITWISE = frozenset({BinaryOp.BITAND, BinaryOp.BITOR, BinaryOp.BITXOR, BinaryOp.SHL, BinaryOp.SHR})
 
 
@@ -56,17 +65,22 @@ _DIVIDING = frozenset({BinaryOp.FLOORDIV, BinaryOp.MOD, BinaryOp.DIV})
 
 
 def binary(op: BinaryOp, lhs: Expr, rhs: Expr) -> Expr:
-    """`lhs op rhs` with both sides converted to one type. Raises BadOperand."""
+    """`lhs op rhs` with both sides converted to one type; a comparison of constants is a constant, as it is when read
+    back from its print. Raises BadOperand."""
     a, b = _scalar(lhs, op.value), _scalar(rhs, op.value)
-    if op in _LOGICAL:
+    if op in _LOGIC:
         if (a, b) != (BOOL, BOOL):
             raise BadOperand(f"operator {op.value!r} needs Boolean operands, got {a} and {b}", "compare first: x != 0")
+        if isinstance(lhs, Const) and isinstance(rhs, Const):
+            return Const(_LOGIC[op](bool(lhs.value), bool(rhs.value)), BOOL)
         return Binary(op, lhs, rhs, BOOL)
     common = _common(op, a, b)
     if op in _BITWISE and not common.is_integer:
         raise BadOperand(f"operator {op.value!r} needs integers, got {a} and {b}", "convert with pl.cast")
     if op in _DIVIDING and common.is_integer and isinstance(rhs, Const) and rhs.value == 0:
         raise BadOperand(f"operator {op.value!r} divides by zero", "an integer divided by zero has no value")
+    if op in _RELATIONS and isinstance(lhs, Const) and isinstance(rhs, Const):
+        return Const(_RELATIONS[op](lhs.value, rhs.value), BOOL)
     return Binary(op, cast(lhs, common), cast(rhs, common), BOOL if op in _RELATIONS else common)
 
 
@@ -76,7 +90,7 @@ def unary(op: UnaryOp, operand: Expr) -> Expr:
     if op is UnaryOp.NOT:
         if dtype != BOOL:
             raise BadOperand(f"'not' needs a Boolean, got {dtype}", "compare first: x != 0")
-        return Unary(op, operand, BOOL)
+        return Const(not operand.value, BOOL) if isinstance(operand, Const) else Unary(op, operand, BOOL)
     if dtype == BOOL or (op is UnaryOp.BITNOT and not dtype.is_integer):
         raise BadOperand(f"operator {op.value!r} does not take {dtype}", "use not for Booleans, pl.cast for numbers")
     if op is UnaryOp.NEG and isinstance(operand, Const):

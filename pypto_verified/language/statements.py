@@ -289,6 +289,8 @@ class Statements:
         if isinstance(known, bool):
             return self.block(node.body if known else node.orelse)
         cond = self.x.condition(node.test)
+        if isinstance(cond, Const):
+            return self.block(node.body if cond.value else node.orelse)
         self._yield_names.append(None)
         then = self.block(node.body)
         orelse = self.block(node.orelse)
