@@ -8,7 +8,6 @@ the rate.
 from __future__ import annotations
 
 import argparse
-import gc
 import time
 from collections.abc import Callable
 from typing import TypeVar
@@ -20,6 +19,7 @@ from pypto_verified.errors import PtoError
 from pypto_verified.fuzz.draw import Seeded
 from pypto_verified.fuzz.generator import kernel as generate
 from pypto_verified.fuzz.oracles import compared, inputs, interpreted
+from pypto_verified.fuzz.work import settle
 from pypto_verified.interpreter import Undefined
 from pypto_verified.targets import target
 
@@ -71,7 +71,7 @@ def main() -> None:
     options = parser.parse_args()
     for example in range(100):
         examine(Stages(), options.seed + 1, example)
-    gc.freeze()  # as a campaign's workers do
+    settle()  # as a campaign's workers do
     stages = Stages()
     started = time.process_time()
     for example in range(options.kernels):

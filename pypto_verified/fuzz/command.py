@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import multiprocessing
 import os
@@ -20,6 +19,7 @@ from pypto_verified.fuzz import folder
 from pypto_verified.fuzz.campaign import run
 from pypto_verified.fuzz.records import Found, Plan, Result
 from pypto_verified.fuzz.vocabulary import EXCLUDED, KNOWN, REFUSALS
+from pypto_verified.fuzz.work import settle
 
 SCHEMA_VERSION = 1
 INTERRUPTED = 130
@@ -88,11 +88,10 @@ def pool(jobs: int) -> Executor:
 
 
 def _start_worker(parent: int) -> None:
-    """Interrupts are left to the parent, and without it there is nobody to work for; what is loaded by now stays, so
-    collecting need not look at it again."""
+    """Interrupts are left to the parent, and without it there is nobody to work for."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    gc.freeze()
+    settle()
 
 
 def _end_with(parent: int) -> None:

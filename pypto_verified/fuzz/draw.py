@@ -33,7 +33,7 @@ def choice(draw: Draw, items: Sequence[Item]) -> Item:
 
 def weighted(draw: Draw, items: Sequence[tuple[Item, int]]) -> Item:
     """One of the items, each as likely as its weight says."""
-    at = draw.integer(0, sum(weight for _, weight in items) - 1)
+    at = draw.integer(0, sum([weight for _, weight in items]) - 1)
     for item, weight in items:
         at -= weight
         if at < 0:

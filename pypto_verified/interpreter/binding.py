@@ -33,8 +33,7 @@ def bind(function: Function, inputs: Inputs) -> tuple[dict[str, Value], dict[str
             if not isinstance(given, np.ndarray):
                 raise Undefined(f"parameter {name} is a tensor and needs an array")
             _bind_dims(env, name, type_, given.shape)
-            data = to_carrier(given, type_.dtype)
-            tensors[name] = Tensor(data.copy(), np.zeros(given.shape, dtype=np.bool_), type_.dtype)
+            tensors[name] = Tensor(to_carrier(given, type_.dtype), np.zeros(given.shape, dtype=np.bool_), type_.dtype)
             env[name] = tensors[name]
         elif isinstance(given, np.ndarray):
             raise Undefined(f"parameter {name} is a scalar and can't be an array")

@@ -61,7 +61,7 @@ def storage(dtype: DType) -> np.dtype[np.generic]:
 
 
 def to_carrier(array: NDArray[np.generic], dtype: DType) -> Carrier:
-    """The exact value of each stored element."""
+    """The exact value of each stored element, in an array of its own."""
     return array.astype(np.float64) if dtype.is_float else array.astype(np.int64)
 
 

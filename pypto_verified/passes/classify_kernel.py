@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pypto_verified.errors import NotModelled, PassError
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Span
 from pypto_verified.ir.stmt import Assign, Function, FunctionKind
 from pypto_verified.ir.types import TileType

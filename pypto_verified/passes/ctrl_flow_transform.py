@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pypto_verified.dtypes import BOOL, INDEX
 from pypto_verified.errors import PassError
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Binary, BinaryOp, Const, Expr, Span, Unary, UnaryOp, Var
 from pypto_verified.ir.stmt import Assign, Break, Continue, For, Function, If, Stmt, While, Yield
 from pypto_verified.ir.types import ScalarType

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Binary, Call, Cast, Expr, MakeTuple, TupleGet, Unary, Var
 from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
 from pypto_verified.ir.walk import has_call, with_body

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pypto_verified.errors import NotModelled
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import NO_ARG, Call, Const, Expr, MakeTuple, Span, Var
 from pypto_verified.ir.stmt import Assign, Eval, Function, Stmt
 from pypto_verified.ir.types import Dim, TensorType, TileType, Type

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pypto_verified.errors import PassError
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Var
 from pypto_verified.ir.stmt import Assign, Direction, For, Function, If, Return, Stmt, While
 from pypto_verified.ir.types import TensorType

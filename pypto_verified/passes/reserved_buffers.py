@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Span
 from pypto_verified.ir.stmt import Assign, Function, FunctionKind, Stmt
 from pypto_verified.ir.walk import walk_stmts

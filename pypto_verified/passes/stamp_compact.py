@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from pypto_verified.errors import PassError
+from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Span, Var
 from pypto_verified.ir.stmt import For, Function, Stmt, While, Yield
 from pypto_verified.ir.types import TileType, Type

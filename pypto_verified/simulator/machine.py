@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -38,7 +39,6 @@ class Machine:
         self.declared = declared
         self.lone = lone
         self.pipes: dict[int, Any] = {}
-        self.random = np.random.default_rng(0)
         self.memories = {
             space: LocalMemory(space, target.capacity(space) + extra.get(space, 0))
             for space in (row.space for row in target.memories)
@@ -57,6 +57,11 @@ class Machine:
         self.budget = 0
         self.replaying = False
         self.watched = False
+
+    @cached_property
+    def random(self) -> np.random.Generator:
+        """What the absent partner of a pipe sends is drawn here."""
+        return np.random.default_rng(0)
 
     def start(self, block: tuple[int, int], lane: tuple[int, int], trace: Trace | None, replaying: bool) -> None:
         """Forget everything: nothing is initialised, no errors."""
