@@ -29,24 +29,28 @@ def box_of(tile: TileType) -> tuple[int, int] | None:
 def check_tile(name: str, tile: TileType, span: Span) -> None:
     """CodegenError at `span` if the physical shape of `name` is not a whole number of boxes (or of 32-byte rows)."""
     rows, cols = tile.shape if len(tile.shape) == 2 else (1, *tile.shape)
-    space = (tile.space or Space.VEC).name.capitalize()
-    what = f"tile '{name}' ({space}, [{rows}, {cols}], {tile.dtype.name})"
     box = box_of(tile)
     if box is not None:
-        where = f"must be a whole number of {box[0]}x{box[1]} fractal boxes"
-        if cols % box[1]:
-            _too_odd(f"{what} {where}", "column", cols, box[1], span)
-        if rows % box[0] and rows != 1 and tile.space is not Space.VEC:
-            _too_odd(f"{what} {where}", "row", rows, box[0], span)
+        whole = cols % box[1] == 0 and (rows % box[0] == 0 or rows == 1 or tile.space is Space.VEC)
+        if not whole:
+            rule = f"{_what(name, tile)} must be a whole number of {box[0]}x{box[1]} fractal boxes"
+            if cols % box[1]:
+                _too_odd(rule, "column", cols, box[1], span)
+            _too_odd(rule, "row", rows, box[0], span)
         return
     view = effective_view(tile)
     if view.slayout is not SLayout.NONE or tile.dtype.bits < 8:
         return
     step = BLOCK_BYTES // tile.dtype.bytes
     if view.blayout is BLayout.ROW and cols % step:
-        _too_odd(f"{what}: each row must be a multiple of {BLOCK_BYTES} bytes", "column", cols, step, span)
+        _too_odd(f"{_what(name, tile)}: each row must be a multiple of {BLOCK_BYTES} bytes", "column", cols, step, span)
     if view.blayout is BLayout.COL and rows % step:
-        _too_odd(f"{what}: each column must be a multiple of {BLOCK_BYTES} bytes", "row", rows, step, span)
+        _too_odd(f"{_what(name, tile)}: each column must be a multiple of {BLOCK_BYTES} bytes", "row", rows, step, span)
+
+
+def _what(name: str, tile: TileType) -> str:
+    rows, cols = tile.shape if len(tile.shape) == 2 else (1, *tile.shape)
+    return f"tile '{name}' ({(tile.space or Space.VEC).name.capitalize()}, [{rows}, {cols}], {tile.dtype.name})"
 
 
 def _too_odd(rule: str, axis: str, extent: int, step: int, span: Span) -> None:

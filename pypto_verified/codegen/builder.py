@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from struct import pack
 
-from pypto_verified.dtypes import DType
+from pypto_verified.dtypes import INDEX, DType
 from pypto_verified.errors import NOWHERE, Location
 from pypto_verified.ir.expr import Span
 from pypto_verified.pto.module import AttrValue, Block, Op, Value
@@ -106,10 +106,18 @@ class Builder:
         self.ops: list[Op] = []
         self._located = located
         self.loc = NOWHERE
+        self._sizes: dict[tuple[int, int], Value] = {}
 
     def constant(self, value: int | float | bool, dtype: DType) -> Value:
         """A pooled constant, in the section that is being built."""
         return self.constants.take(value, dtype, self.section)
+
+    def size(self, value: int) -> Value:
+        """A pooled index, the most frequent of constants."""
+        found = self._sizes.get((value, self.section))
+        if found is None:
+            found = self._sizes[value, self.section] = self.constant(value, INDEX)
+        return found
 
     def emit(
         self,

@@ -13,7 +13,7 @@ from pypto_verified.codegen.errors import refuse
 from pypto_verified.codegen.expr import ScalarEmitter
 from pypto_verified.codegen.regions import Regions
 from pypto_verified.codegen.tensors import Tensor, tensor_layout
-from pypto_verified.codegen.types import partition_type, static_dim, tensor_view_type, tile_buf_type
+from pypto_verified.codegen.types import partition_type, same_extents, static_dim, tensor_view_type, tile_buf_type
 from pypto_verified.dtypes import INDEX, INT32, INT64, DType
 from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, MakeTuple, Span, Var
 from pypto_verified.ir.stmt import Function
@@ -124,14 +124,14 @@ class Kernel:
         """A size or an offset, as an index. Types repeat the extents of their tiles, so one that has its value in this
         block or around it is not computed again."""
         if isinstance(dim, int):
-            return self.builder.constant(dim, INDEX)
+            return self.builder.size(dim)
         if dim not in self.computed:
             self.computed[dim] = self.scalar(dim, INDEX)
         return self.computed[dim]
 
     def indices(self, dims: tuple[Dim, ...]) -> tuple[Value, ...]:
         """Several sizes or offsets."""
-        return tuple(self.index(d) for d in dims)
+        return tuple([self.index(d) for d in dims])
 
     def handle(self, expr: Expr) -> Handle:
         """The tile that a variable names now, with the valid extents that the variable's type declares."""
@@ -179,23 +179,26 @@ class Kernel:
         tile = self.tile_type(var)
         check_tile(var.name, tile, span or self.span)
         type_ = tile_buf_type(tile)
-        key = (tile.memref.base if tile.memref else var.name, tile.memref and tile.memref.offset, type_)
-        if not self.addresses and key in self.allocated:
-            # Without addresses only the handle itself can say that two variables share a buffer.
-            handle = self.allocated[key]
-            self.tiles[var.name] = handle
-            return self.tile(var)
-        if not self.addresses and tile.memref is not None and tile.memref.slots > 1:
-            return self._slot(var, tile, type_, span or self.span)
         args: dict[str, tuple[Value, ...]] = {}
+        key = None
         if self.addresses:
             args["addr"] = (self._address(var.name, tile.memref),)
+        else:
+            # Without addresses only the handle itself can say that two variables share a buffer.
+            key = (tile.memref.base if tile.memref else var.name, tile.memref and tile.memref.offset, type_)
+            if key in self.allocated:
+                self.tiles[var.name] = self.allocated[key]
+                return self.tile(var)
+            if tile.memref is not None and tile.memref.slots > 1:
+                return self._slot(var, tile, type_, span or self.span)
         rows, cols = tile.valid_shape if len(tile.valid_shape) == 2 else (1, *tile.valid_shape)
         args["valid_row"], args["valid_col"] = (self.index(rows),), (self.index(cols),)
         with self.builder.at(span or self.span):
             op = self.builder.emit("pto.alloc_tile", args, None, type_, var.name)
         handle = Handle(op.result, "alloc", tile.valid_shape, self.depth)
-        self.tiles[var.name] = self.allocated[key] = handle
+        self.tiles[var.name] = handle
+        if key is not None:
+            self.allocated[key] = handle
         return op.result
 
     def _slot(self, var: Var, tile: TileType, type_: TileBufType, span: Span) -> Value:
@@ -285,13 +288,6 @@ class Kernel:
                 op = self.builder.emit("pto.make_tensor_view", args, {"layout": EnumAttr("layout", layout.value)})
                 op.results = (tensor.view,)
         self.builder.section = Constants.BODY
-
-
-def same_extents(a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
-    """Whether two valid shapes are the same expressions."""
-    return len(a) == len(b) and all(
-        x == y or (static_dim(x) is not None and static_dim(x) == static_dim(y)) for x, y in zip(a, b, strict=True)
-    )
 
 
 def items(expr: Expr, span: Span) -> tuple[Expr, ...]:

@@ -31,6 +31,13 @@ def static_dim(dim: Dim) -> int | None:
     return dim if isinstance(dim, int) else None
 
 
+def same_extents(a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
+    """Whether two valid shapes are the same expressions."""
+    return len(a) == len(b) and all(
+        x == y or (static_dim(x) is not None and static_dim(x) == static_dim(y)) for x, y in zip(a, b, strict=True)
+    )
+
+
 def effective_view(tile: TileType) -> TileView:
     """The tile's view; the default (row_major, unboxed) when the pipeline left none."""
     return tile.view if tile.view is not None else TileView()
