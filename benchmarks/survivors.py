@@ -29,6 +29,15 @@ EQUIVALENT = (
         "order = sorted(table.values(), key=lambda b: (b.address is None, -b.total if may_share else 0))", "0", "1",
         "a key that is the same for all buffers leaves their order as it is",
     ),
+    Equivalent(
+        "pypto_verified/pto/rows_other.py",
+        'row("pto.tile_valid_cols", "src", form=_CONVERT, pipe="", effect="pure", modelled=False),', "False", "(True)",
+        "an op that touches no tile is no step, and only steps are asked whether they are modelled",
+    ),
+    Equivalent(
+        "verifiers/access/program.py", "slots: int = 1", "1", "2",
+        "only popped slots take the default, and they have no address by which to count what follows them",
+    ),
 )
 
 

@@ -123,7 +123,7 @@ class Scope:
     def check_type(self, value: Value, written: Type) -> None:
         """ParseError if the type just read is not the one of `value`'s definition."""
         if written is not value.type and written != value.type:
-            line = self._lines.get(value.name, 0)
+            line = self._lines[value.name]
             self.cursor.fail(
                 f"%{value.name} is {type_text(value.type, True)} where it is defined (line {line}), "
                 f"but {type_text(written, True)} is written here", self.cursor.pos - 1,

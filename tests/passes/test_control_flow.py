@@ -137,6 +137,8 @@ def test_temporaries_of_different_shape_may_share_a_name() -> None:
          "'x' is assigned only in the loop"),
         ("if n > 0:\n    x = pl.load(a, [0, 0], [16, 64])\nout = pl.store(x, [0, 0], out)\nreturn out", 12,
          "'x' is assigned in one block of the branch only"),
+        ("if n > 0:\n    x = pl.load(a, [0, 0], [16, 64])\nelse:\n    x = pl.load(a, [0, 0], [32, 64])\n"
+         "return pl.store(x, [0, 0], out)", 12, "'x.*' has one type in one block and another in the other: "),
     ],
 )
 def test_values_that_meet_must_agree(body: str, line: int, message: str) -> None:

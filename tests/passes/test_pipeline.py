@@ -8,7 +8,7 @@ import pytest
 
 from pypto_verified.dtypes import FP32, INDEX
 from pypto_verified.errors import NotModelled, PassError
-from pypto_verified.ir.expr import Const, Var
+from pypto_verified.ir.expr import Binary, BinaryOp, Const, Var
 from pypto_verified.ir.stmt import Assign, For, Function, FunctionKind, If, Return, Yield
 from pypto_verified.ir.types import ScalarType, TileType, TileView
 from pypto_verified.ir.walk import walk_stmts
@@ -16,6 +16,7 @@ from pypto_verified.language import load_source
 from pypto_verified.layouts import Compact, Space
 from pypto_verified.ops.build import make_call
 from pypto_verified.passes import invariants as inv
+from pypto_verified.passes.fold import fold
 from pypto_verified.passes.pipeline import PASSES, run
 from pypto_verified.targets import target
 
@@ -47,6 +48,14 @@ def test_simplify_folds_copies_constants_and_decided_branches_and_keeps_calls() 
     assert not [s for s in f.body if isinstance(s, Assign) and isinstance(s.var.type, ScalarType)]
     (load,) = [s.value for s in f.body if isinstance(s, Assign) and s.var.name == "x"]
     assert load.args[1].items[0] == Const(32, INDEX)  # type: ignore[union-attr]  # a load with literal offsets
+
+
+@pytest.mark.parametrize(("op", "value"), [
+    ("ADD", 10), ("SUB", 4), ("MUL", 21), ("FLOORDIV", 2), ("MOD", 1), ("MIN", 3), ("MAX", 7),
+    ("BITAND", 3), ("BITOR", 7), ("BITXOR", 4),
+])
+def test_operators_on_constants_fold_to_their_value(op: str, value: int) -> None:
+    assert fold(Binary(BinaryOp[op], Const(7), Const(3), INDEX)) == Const(value, INDEX)
 
 
 def test_returns_are_the_written_parameters_in_their_order() -> None:

@@ -64,6 +64,21 @@ def test_rule_rejects_the_bad_field_and_says_why(case: Case) -> None:
     assert "None" not in message and violated[0].rule.claim in message
 
 
+@pytest.mark.parametrize(("result", "scratch", "holds"), [(128, 128, True), (256, 128, False), (64, 64, False)])
+def test_the_scratch_of_a_merge_has_the_columns_of_the_wider_of_result_and_sources(
+    result: int, scratch: int, holds: bool
+) -> None:
+    """Two sources of 64 columns."""
+    (case,) = [c for c in CASES if c.rule == "MERGE-SCRATCH"]
+
+    def spelled(text: str) -> str:
+        wide = text.replace("1x128xf32", f"1x{result}xf32")
+        return wide.replace("1x[[128|64]]xf32", f"1x{scratch}xf32")
+
+    made = replace(case, body=spelled(case.body), args=tuple((name, spelled(type_)) for name, type_ in case.args))
+    assert [c.holds for c in judged(made, good=True)] == [holds]
+
+
 def test_illegal_carries_the_line_of_the_text_and_of_the_user() -> None:
     text = (
         "module {\n  func.func @f() {\n"

@@ -16,6 +16,8 @@ from tests.verifiers.examples_fifo import COPY, FREE, HALF, MAT, NEAR, PUSH, pai
 from tests.verifiers.examples_split import ACC, core
 from tests.verifiers.kernels import alloc
 from verifiers import Options, verify
+from verifiers.access import build_program
+from verifiers.race.rings import ring_slot
 
 BOTH = pop() + "\n" + FREE
 TAKEN = "%q = arith.cmpi sgt, %n, %c8 : index\nscf.if %q {"
@@ -157,3 +159,17 @@ def test_a_cube_that_pushes_all_before_it_pops_needs_slots_for_all(tiles: int, e
         "%far = arith.constant 131072 : i64", alloc("o", HALF, "far", "c16", "c64"),
         turn, BOTH, f"pto.tpush_to_aic(%o : {HALF}) {{split = 1}}", "}")
     assert verdicts(f"module {{\n{cube}{vector}}}\n", "FIFO-POP") == {expected}
+
+
+def test_the_slots_of_a_pop_are_those_of_its_own_pipe() -> None:
+    """Two pipes of two and of three slots: four pops of the second come round once."""
+    text = pair_of_cores(PUSH, pop())
+    init = next(line for line in text.splitlines() if "aiv_initialize_pipe" in line)
+    first = init.replace("slot_num = 2", "slot_num = 2, local_slot_num = 2")
+    second = init.replace("slot_num = 2", "slot_num = 3, local_slot_num = 3").replace("dir_mask", "id = 1, dir_mask")
+    pops = (pop(f"u{k}").replace("{split", "{id = 1, split") for k in range(4))
+    text = text.replace(init, f"{first}\n{second}").replace(pop(), "\n".join((pop(), *pops)))
+    program = build_program(read(text, "k.pto").funcs[1], "k.pto", "a2a3")
+    taken: dict[int, int] = {}
+    slots = [ring_slot(s, program, target("a2a3"), taken) for s in program.steps if "tpop" in s.op.name]
+    assert [(pipe, slot) for _, pipe, slot in slots] == [(0, 0), (1, 0), (1, 1), (1, 2), (1, 0)]
