@@ -115,7 +115,7 @@ def run(case: Case, on: str) -> list[str]:
     wrong = differences(case, on, outcome.outputs)
     for part in case.memory.get(on, ()):
         memory = program.machine.memories[Space(part.space)]
-        wrong += _memory_differences(part, memory.data, memory.init)
+        wrong += _memory_differences(part, memory.data, memory.bytes.init)
     return wrong
 
 
