@@ -11,6 +11,7 @@ from verifiers.bound import unclamped
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context
 from verifiers.write_grid import (
+    CALLERS_PLACE,
     GridSite,
     Walk,
     grid,
@@ -36,7 +37,7 @@ def _blocks(context: Context) -> Iterator[GridSite]:
             moving = moving_loops(step, start)
             walk = plain_walk(moving[0], start, size) if len(moving) == 1 and step.path is outside(step) else None
             alone = Walk("alone", const(1), start, size, step.path)
-            untold = "a window whose place a caller decides is not followed" if context.strict and moving else ""
+            untold = CALLERS_PLACE if context.strict and moving else ""
             yield replace(grid(context, step, window, axis, walk or alone, extent), untold=untold)
 
 

@@ -21,6 +21,7 @@ from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
 
 BLOCK, BLOCKS = "block_idx", "block_num"
+CALLERS_PLACE = "a window whose place a caller decides is not followed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from pypto_verified.index import Cond, Expr, all_of, any_of, const, minimum, sym
 from verifiers.access import Step, SymbolKind, Window
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
-from verifiers.write_grid import lone_stores, walked
+from verifiers.write_grid import CALLERS_PLACE, lone_stores, walked
 from verifiers.write_levels import Axis, Moved, Nest, Untold, moved, names_in
 
 
@@ -118,8 +118,11 @@ def nest_site(context: Context, step: Step, window: Window, axis: int) -> NestSi
         nest = view.nest()
         if shared:
             raise Untold("a loop that moves a window along two axes is not followed")
+        found = written(nest, extent)
+        if context.strict and found.open:
+            raise Untold(CALLERS_PLACE)
         untold = "" if nest.ordered else "which of several loops takes the longer steps is not known"
-        return site(written(nest, extent), all_of((made.path, *(t.step >= 1 for t in made.turns))), untold)
+        return site(found, all_of((made.path, *(t.step >= 1 for t in made.turns))), untold)
     except Untold as error:
         return site(Written(const(0), (), (), const(0), extent, False), step.path, str(error)) if declared else None
 

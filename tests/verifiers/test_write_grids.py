@@ -253,6 +253,19 @@ def test_loops_of_fixed_length_leave_no_gap_in_a_declared_output(text: str, miss
     assert not obligations(check(text, families="WRITE"), "WRITE-NEST"), "a text does not say what is an output"
 
 
+@pytest.mark.parametrize("at", [
+    ("%first = arith.muli %b, %c128 : index",
+     "scf.for %i = %c0 to %c128 step %c32 {", "%at = arith.addi %first, %i : index"),
+    ("%share = arith.divsi %M, %n : index", "%first = arith.muli %b, %share : index",
+     "scf.for %i = %c0 to %share step %c32 {", "%at = arith.addi %first, %i : index"),
+], ids=["windows of a block", "a share that is rounded down"])
+def test_with_the_stricter_reading_loops_in_blocks_are_not_known_to_write_all(at: tuple[str, ...]) -> None:
+    """How many blocks there are, and so where the last one ends, is their caller's."""
+    text = grid(*at, rows("at", "c32"), "}")
+    assert verdicts(check(text, families="WRITE", outputs=("q",)), "WRITE-NEST") == {Verdict.PROVED}
+    assert verdicts(check(text, families="WRITE", outputs=("q",), strict=True), "WRITE-NEST") == {Verdict.UNKNOWN}
+
+
 def stepping_by_a_size(upper: str, step: str) -> str:
     """`for i in range(0, upper, step)` over M rows, `step` rows a window, cut short at the end."""
     return grid(
