@@ -66,13 +66,15 @@ ROWS: dict[str, ScratchRow] = {
 DROPPED = {"tile.col_sum": "tmp_tile"}
 """PTOAS takes a binary column sum only with statically typed extents, which allocated tiles never have (CG-08)."""
 
+_CHANGED = ROWS.keys() | DROPPED.keys()
+
 
 def add_scratch(function: Function, ctx: PassContext) -> Function:
     """Create the scratch tile of each op in ROWS that has none; take the scratch of those in DROPPED away.
 
     Requires: SSA, 2-D tiles with spaces. Produces: scratch operands as the assembler wants them.
     """
-    return _Pass(function, ctx).run()
+    return function if _CHANGED.isdisjoint(ctx.scan(function).ops) else _Pass(function, ctx).run()
 
 
 class _Pass(Rewriter):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 
 from pypto_verified.errors import Location
 from pypto_verified.ir.expr import Span
 from pypto_verified.ir.stmt import Function, Stmt
 from pypto_verified.ir.walk import definitions, walk_stmts
+from pypto_verified.passes.scan import Scanner
 from pypto_verified.targets import Target
 
 
@@ -24,10 +25,11 @@ class Planner(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PassContext:
-    """The fixed surroundings of one pipeline run."""
+    """The fixed surroundings of one pipeline run. `scan(function)` is what the function has in it."""
 
     target: Target
     planner: Planner = Planner.PYPTO
+    scan: Scanner = field(default_factory=Scanner, compare=False, repr=False)
 
 
 def at(span: Span) -> Location:

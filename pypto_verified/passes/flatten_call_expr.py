@@ -16,6 +16,8 @@ def flatten_call_expr(function: Function, ctx: PassContext) -> Function:
     Requires and keeps SSA. Produces: calls stand only as the value of an Assign or in an Eval; the calls of a while
     condition stand in its prelude. Scalar operators stay nested.
     """
+    if not ctx.scan(function).nested:
+        return function
     names = Names.of(function)
     return with_body(function, map_blocks(function.body, lambda s: _Hoist(names).statement(s)))
 

@@ -22,6 +22,8 @@ def resolve_backend_op_layouts(function: Function, ctx: PassContext) -> Function
     and its [1, N] result is relabelled back. Any other column-major operand is moved into a row-major tile.
     Requires: a space on every tile. Produces: row-major operands for these ops.
     """
+    if not any(_is_column(t.shape) or t.view is not None and _column_major(t) for t in ctx.scan(function).tiles):
+        return function
     return _Pass(function, ctx).run()
 
 
@@ -35,7 +37,8 @@ class _Pass(Rewriter):
         if lookup(value.op).row_major:
             if value.op == "tile.full" and _is_column(s.var.type.shape):
                 return self._relabelled(s, value, [])
-            columns = [k for k, a in enumerate(value.args) if _column_major(a)]
+            columns = [k for k, a in enumerate(value.args)
+                       if isinstance(a, Var) and isinstance(a.type, TileType) and _column_major(a.type)]
             if columns:
                 return self._on_rows(s, value, columns)
         assert isinstance(value.type, TileType), "a tile op defines a tile"
@@ -93,8 +96,6 @@ def _is_column(shape: tuple[int, ...]) -> bool:
     return len(shape) == 2 and shape[0] > 1 and shape[1] == 1
 
 
-def _column_major(e: Expr) -> bool:
-    if not isinstance(e, Var) or not isinstance(e.type, TileType):
-        return False
-    view = effective_view(e.type)
+def _column_major(t: TileType) -> bool:
+    view = effective_view(t)
     return view.blayout is BLayout.COL and view.slayout is SLayout.NONE

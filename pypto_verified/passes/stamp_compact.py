@@ -17,6 +17,7 @@ from pypto_verified.passes.rewrite import Rewriter
 _INTO_L0 = frozenset({"tile.extract", "tile.move"})
 _FRESH_ACCUMULATORS = frozenset({"tile.matmul", "tile.matmul_bias", "tile.matmul_mx", "tile.matmul_mx_bias"})
 _ACCUMULATING = frozenset({"tile.matmul_acc", "tile.matmul_mx_acc"})
+_MATMULS = _FRESH_ACCUMULATORS | _ACCUMULATING
 
 
 def stamp_compact(function: Function, ctx: PassContext) -> Function:
@@ -29,7 +30,14 @@ def stamp_compact(function: Function, ctx: PassContext) -> Function:
     Requires: complete views. Raises PassError where a matmul accumulates rows that leave a pitch other than the
     physical one into a buffer that is not compact (CA-04), and where a carried tile changes its mode.
     """
+    scan = ctx.scan(function)
+    if _MATMULS.isdisjoint(scan.ops) and not any(map(_in_l0_or_compact, scan.tiles)):
+        return function
     return _Pass(function, ctx).run()
+
+
+def _in_l0_or_compact(t: TileType) -> bool:
+    return t.space in (Space.LEFT, Space.RIGHT) or (t.view is not None and t.view.compact is not Compact.NULL)
 
 
 class _Pass(Rewriter):
