@@ -13,17 +13,19 @@ def rules_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_rules(options: argparse.Namespace) -> int:
-    """Print them; 2 for an id that no rule has."""
+    """Print them, or those of a family, or one; 2 for an id that no rule has."""
     from verifiers.catalogue import card, catalogue
 
     rules = sorted(catalogue(), key=lambda r: r.id)
-    if options.id is None:
+    wanted = "" if options.id is None else options.id.upper()
+    found = next((r for r in rules if r.id == wanted), None)
+    listed = [r for r in rules if not wanted or r.id.startswith(f"{wanted}-")]
+    if found is None and listed:
         from pypto_verified.report import catalogue as form
 
-        data = {"rules": [form.as_data(r) for r in rules]}
-        sys.stdout.write(_json(data) if options.format == "json" else form.catalogue(rules))
+        data = {"rules": [form.as_data(r) for r in listed]}
+        sys.stdout.write(_json(data) if options.format == "json" else form.catalogue(listed))
         return 0
-    found = next((r for r in rules if r.id == options.id.upper()), None)
     if found is None:
         print(f"pypto-verify: no rule {options.id}; `pypto-verify rules` lists them", file=sys.stderr)
         return 2

@@ -202,6 +202,14 @@ def test_a_rule_that_a_report_names_can_be_looked_up(rule: str, capsys: pytest.C
     assert f"\n{rule} " in "\n" + capsys.readouterr().out
 
 
+def test_the_name_of_a_family_lists_its_rules(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "box"]) == 0
+    shown = capsys.readouterr().out
+    assert "BOX-ROWS " in shown and "VIEW-" not in shown
+    assert main(["rules", "BO"]) == 2
+    assert "no rule BO" in capsys.readouterr().err
+
+
 def test_an_output_that_is_only_rebound_is_refuted_at_the_function(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
