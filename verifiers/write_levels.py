@@ -58,12 +58,11 @@ class Turn:
 @dataclass(frozen=True, slots=True)
 class Moved:
     """A store in terms of the turns of the loops that move it, innermost first: `starts`, `sizes` and `extents` by
-    axis, and the `conditions` on it beside those of its loops. `path` holds before the outermost of them."""
+    axis. `path` holds before the outermost of them."""
 
     starts: tuple[Expr, ...]
     sizes: tuple[Expr, ...]
     extents: tuple[Expr, ...]
-    conditions: tuple[Cond, ...]
     turns: tuple[Turn, ...]
     path: Cond
 
@@ -81,10 +80,9 @@ class Moved:
 
 def moved(step: Step, window: Window) -> Moved:
     """Untold where a loop that moves the window is not counted."""
-    in_range = {c for loop in step.loops for c in conjuncts(loop.inside) if c not in conjuncts(loop.path)}
     made = Moved(
-        tuple(unclamped(o) for o in window.offsets), tuple(unclamped(s) for s in window.sizes), window.bounds,
-        tuple(c for c in conjuncts(step.path) if c not in in_range), (), step.path)
+        tuple(unclamped(o) for o in window.offsets), tuple(unclamped(s) for s in window.sizes), window.bounds, (),
+        step.path)
     for loop in reversed(step.loops):
         if _counters(loop) & {n for e in made.starts for n in symbols_of(e)}:
             made = _in_turns(made, loop)
@@ -109,8 +107,7 @@ def _in_turns(made: Moved, loop: Loop) -> Moved:
     values = {name: value for name, value in values.items() if name in own}
     return Moved(
         tuple(substitute(e, values) for e in made.starts), tuple(substitute(e, values) for e in made.sizes),
-        made.extents, tuple(substitute_cond(c, values) for c in made.conditions),
-        (*(t.at(values) for t in made.turns), turn), loop.path)
+        made.extents, (*(t.at(values) for t in made.turns), turn), loop.path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +225,6 @@ class Axis:
     def _pace(self, name: str) -> Expr:
         return substitute(self.start, {name: symbol(name, 0) + 1}) - self.start
 
-    def conditions(self) -> list[Cond]:
-        """What the store waits for, beside its loops and the end of the tensor."""
-        return [c for c in self.moved.conditions if not self.ladder.entails(self.known, c)]
-
 
 def _parts_of(e: Expr, kind: str) -> list[Expr]:
     """The operands of a least or greatest value; of another expression, itself."""
@@ -241,5 +234,61 @@ def _parts_of(e: Expr, kind: str) -> list[Expr]:
     return list(mono[0].args)
 
 
-def names_in(conditions: list[Cond]) -> frozenset[str]:
-    return frozenset(n for c in conditions for n in names_of(c))
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """What a store waits for beside the loops that move it: `guards`, the conditions on it, and `runs`, that a loop
+    that does not move it turns at all. Left out is what holds for every window that begins before the end of its
+    tensor, in the first turn of the loops that do not move it, or in their last."""
+
+    guards: tuple[Cond, ...]
+    runs: tuple[Cond, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(n for c in (*self.guards, *self.runs) for n in names_of(c))
+
+
+def waits(step: Step, window: Window, ladder: Ladder, facts: Cond) -> Waits:
+    starts = [unclamped(o) for o in window.offsets]
+    placed = {n for e in starts for n in symbols_of(e)}
+    still = [x for x in step.loops if not _counters(x) & placed]
+    in_range = {c for x in step.loops for c in _in_range(x)}
+    begun = (start < extent for start, extent in zip(starts, window.bounds, strict=True))
+    known = all_of((facts, *begun, *(c for x in step.loops if x not in still for c in _in_range(x))))
+    runs = [x.upper > x.lower for x in still if x.lower is not None and x.upper is not None]
+    guards = [c for c in conjuncts(step.path) if c not in in_range]
+    running = all_of((known, *runs))
+
+    def left(asked: list[Cond], given: Cond) -> tuple[Cond, ...]:
+        return tuple(c for c in asked if not ladder.entails(given, c))
+
+    found = Waits(left(guards, known), left(runs, known))
+    turning = {n for x in still for n in _counters(x)}
+    if not found.names & turning:
+        return found
+    for last in (False, True):
+        at = [_at_end(c, still, last) for c in (*found.guards, *found.runs) if names_of(c) & turning]
+        if not left(at, running):
+            return Waits(*(tuple(c for c in part if not names_of(c) & turning) for part in (found.guards, found.runs)))
+    return found
+
+
+def _in_range(loop: Loop) -> list[Cond]:
+    """What holds in a loop because its counter is in range."""
+    before = conjuncts(loop.path)
+    return [c for c in conjuncts(loop.inside) if c not in before]
+
+
+def _at_end(cond: Cond, loops: list[Loop], last: bool) -> Cond:
+    """A condition in the first or in the last turn of the loops."""
+    for loop in reversed(loops):
+        if loop.lower is not None and loop.upper is not None and loop.step is not None:
+            turn = (loop.upper - loop.lower - 1) // loop.step if last else const(0)
+            values = {repr(loop.var): loop.lower + loop.step * turn, repr(loop.counter): turn}
+            cond = substitute_cond(cond, {n: e for n, e in values.items() if n in _counters(loop)})
+    return cond
+
+
+def counters(step: Step) -> frozenset[str]:
+    """The symbols of the loops around a step."""
+    return frozenset(n for loop in step.loops for n in _counters(loop))

@@ -16,8 +16,9 @@ from pypto_verified.index import Cond, Expr, all_of, any_of, const, minimum, sym
 from verifiers.access import Step, SymbolKind, Window
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
+from verifiers.solver.cone import conjuncts, names_of
 from verifiers.write_grid import CALLERS_PLACE, lone_stores, walked
-from verifiers.write_levels import Axis, Moved, Nest, Untold, moved, names_in
+from verifiers.write_levels import Axis, Moved, Nest, Untold, counters, moved, waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,22 +108,23 @@ def nest_site(context: Context, step: Step, window: Window, axis: int) -> NestSi
         counted = {n for t in made.moving(axis) for n in (*symbols_of(t.upper), *symbols_of(t.lower))}
         if not declared and not counted & sizes & set(symbols_of(extent)):
             return None
-        waits = view.conditions()
-        if waits:
-            turns = {t.name for t in made.turns}
-            if not names_in(waits) & turns:
-                return None
+        known = all_of((context.program.symbols.facts, context.assumed))
+        waiting, before = waits(step, window, context.ladder, known), conjuncts(made.path)
+        held = [c for c in waiting.guards if c not in before]
+        if any(not names_of(c) <= sizes | counters(step) for c in held):
+            return None
+        if any(names_of(c) & counters(step) for c in (*held, *waiting.runs)):
             raise Untold("a condition on a loop's counter is not followed")
+        nest = view.nest()
         shared = {t.name for t in made.moving(axis)} & {
             t.name for a in range(len(window.bounds)) if a != axis for t in made.moving(a)}
-        nest = view.nest()
         if shared:
             raise Untold("a loop that moves a window along two axes is not followed")
         found = written(nest, extent)
         if context.strict and found.open:
             raise Untold(CALLERS_PLACE)
         untold = "" if nest.ordered else "which of several loops takes the longer steps is not known"
-        return site(found, all_of((made.path, *(t.step >= 1 for t in made.turns))), untold)
+        return site(found, all_of((made.path, *held, *waiting.runs, *(t.step >= 1 for t in made.turns))), untold)
     except Untold as error:
         return site(Written(const(0), (), (), const(0), extent, False), step.path, str(error)) if declared else None
 

@@ -8,7 +8,7 @@ is not told is UNKNOWN.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pypto_verified.index import TRUE, Cond, Expr, all_of, any_of, const, eq, symbol, symbols_of
 from verifiers.access import Step, SymbolKind, Window
@@ -16,7 +16,9 @@ from verifiers.bound import unclamped
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import conjuncts, names_of
-from verifiers.write_grid import moving_loops, plain_walk, stores_by_tensor
+from verifiers.write_grid import moving_loops, plain_walk, stores_by_tensor, walked
+from verifiers.write_levels import counters, waits
+from verifiers.write_nest import nest_site
 
 _UNTOLD = "what a store in several loops, or under a condition on one, writes is not followed"
 
@@ -47,23 +49,62 @@ class _Part:
 def _sites(context: Context) -> Iterator[UnionSite]:
     for stores in stores_by_tensor(context):
         step, window = stores[-1]
-        if len(stores) == 1 and set(conjuncts(step.path)) <= _in_range(step):
-            continue  # a lone store that always runs is for WRITE-REST and WRITE-WHOLE
-        if len(stores) == 1 and not context.strict and window.view.base not in {a for a, _ in context.outputs}:
-            continue  # who calls a text may keep the sizes that a condition leaves out for another one
-        place = tuple(symbol(f"element_{axis}", 0) for axis in range(len(window.bounds)))
-        parts = [_part(context, s, w, place) for s, w in stores if not w.parent and w.bounds == window.bounds]
-        told = [p for p in parts if p is not None]
-        every = len(told) == len(stores)
-        axes = [
-            a for a, extent in enumerate(window.bounds)
-            if context.strict or (every and any(_dims(context, extent) & p.counts[a] for p in told))]
-        if axes:
-            inside = all_of(x < extent for x, extent in zip(place, window.bounds, strict=True))
-            reached = any_of(all_of((p.runs, *(p.axes[a] for a in axes))) for p in told)
-            yield UnionSite(
-                context, step.op, TRUE, f"{op_text(step.op)} {window.view.name}", window.view.name, tuple(axes), place,
-                inside, reached, "" if every else _UNTOLD)
+        if len(stores) == 1:
+            # Who calls a text may keep the sizes that a condition leaves out for another one.
+            if context.strict or window.view.base in {a for a, _ in context.outputs}:
+                yield from _lone(context, step, window)
+            continue
+        yield from _together(context, stores)
+
+
+def _lone(context: Context, step: Step, window: Window) -> Iterator[UnionSite]:
+    """Where a lone store writes if it runs, other rules say; here, whether it runs at all."""
+    sizes = {n for n, k in context.program.symbols.kinds.items() if k is SymbolKind.DIM}
+    facts = all_of((context.program.symbols.facts, context.assumed))
+    waiting = waits(step, window, context.ladder, facts)
+    waited = bool(waiting.guards or waiting.runs)
+    place = _place(window)
+    if not waited and set(conjuncts(step.path)) <= _in_range(step):
+        return
+    if _part(context, step, window, place) is not None:
+        yield from _together(context, [(step, window)])
+        return
+    if not waited:
+        return
+    axes = tuple(range(len(window.bounds)))
+    alone = any(walked(context, step, window, a) for a in axes)
+    judged = alone or any(nest_site(context, step, window, a) is not None for a in axes)
+    site = UnionSite(
+        context, step.op, TRUE, f"{op_text(step.op)} {window.view.name}", window.view.name, axes, place,
+        _inside(place, window), all_of((*waiting.guards, *waiting.runs)))
+    if waiting.names <= sizes and (judged or context.strict):
+        yield site
+    elif context.strict or (alone and waiting.names & counters(step)):
+        yield replace(site, untold=_UNTOLD)
+
+
+def _together(context: Context, stores: list[tuple[Step, Window]]) -> Iterator[UnionSite]:
+    step, window = stores[-1]
+    place = _place(window)
+    parts = [_part(context, s, w, place) for s, w in stores if not w.parent and w.bounds == window.bounds]
+    told = [p for p in parts if p is not None]
+    every = len(told) == len(stores)
+    axes = [
+        a for a, extent in enumerate(window.bounds)
+        if context.strict or (every and any(_dims(context, extent) & p.counts[a] for p in told))]
+    if axes:
+        reached = any_of(all_of((p.runs, *(p.axes[a] for a in axes))) for p in told)
+        yield UnionSite(
+            context, step.op, TRUE, f"{op_text(step.op)} {window.view.name}", window.view.name, tuple(axes), place,
+            _inside(place, window), reached, "" if every else _UNTOLD)
+
+
+def _place(window: Window) -> tuple[Expr, ...]:
+    return tuple(symbol(f"element_{axis}", 0) for axis in range(len(window.bounds)))
+
+
+def _inside(place: tuple[Expr, ...], window: Window) -> Cond:
+    return all_of(x < extent for x, extent in zip(place, window.bounds, strict=True))
 
 
 def _dims(context: Context, extent: Expr) -> set[str]:

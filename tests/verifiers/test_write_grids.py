@@ -266,6 +266,44 @@ def test_with_the_stricter_reading_loops_in_blocks_are_not_known_to_write_all(at
     assert verdicts(check(text, families="WRITE", outputs=("q",), strict=True), "WRITE-NEST") == {Verdict.UNKNOWN}
 
 
+def waiting(*inner: str, outer: str = "%none = arith.constant 0 : index", part: str = "c64") -> str:
+    """M rows in parts of `part`, of each 64 rows in two windows, in or around what a store may wait for."""
+    return grid(
+        "%rest = arith.subi %M, %c64 : index", outer, f"scf.for %i = %c0 to %M step %{part} {{",
+        "scf.for %j = %c0 to %c64 step %c32 {", *inner, "%at = arith.addi %i, %j : index",
+        "%left = arith.subi %M, %at : index", "%some = arith.minsi %left, %c32 : index",
+        "%rows = arith.maxsi %some, %c0 : index", rows("at", "rows"),
+        *["}"] * (2 + sum(line.endswith("{") for line in (*inner, outer))))
+
+
+OVER_REST, OVER_J = "scf.for %k = %c0 to %rest step %c64 {", "scf.for %k = %c0 to %j step %c32 {"
+LAST_K = ("scf.for %k = %c0 to %c4 step %c1 {", "%in = arith.cmpi eq, %k, %c3 : index", "scf.if %in {")
+LARGE = ("%in = arith.cmpi sgt, %M, %c100 : index", "scf.if %in {")
+
+
+@pytest.mark.parametrize(("text", "rules"), [
+    (waiting(), {}), (waiting(*LAST_K), {}), (waiting(*LAST_K, part="c128"), {"WRITE-NEST": Verdict.REFUTED}),
+    (waiting(OVER_REST), {"WRITE-UNION": Verdict.REFUTED}),
+    (waiting(outer=OVER_REST), {"WRITE-UNION": Verdict.REFUTED}),
+    (waiting(*LARGE), {"WRITE-UNION": Verdict.REFUTED}),
+    (waiting(OVER_J), {"WRITE-NEST": Verdict.UNKNOWN}),
+], ids=["nothing", "the last turn", "the last turn, with gaps", "a loop inside", "a loop outside", "a size",
+        "a loop that some turns leave out"])
+def test_a_store_in_loops_is_not_taken_to_run(text: str, rules: dict[str, Verdict]) -> None:
+    """A loop that does not move a store may not turn at all, and then nothing is written."""
+    result = check(text, families="WRITE", outputs=("q",))
+    assert {o.rule: o.verdict for o in result.obligations if o.verdict is not Verdict.PROVED} == rules
+
+
+@pytest.mark.parametrize(("upper", "verdict"), [("M", set()), ("rest", {Verdict.REFUTED}), ("i", {Verdict.UNKNOWN})])
+def test_one_loop_around_or_in_a_loop_that_may_not_turn(upper: str, verdict: set[Verdict]) -> None:
+    text = grid(
+        "%rest = arith.subi %M, %c64 : index", "scf.for %i = %c0 to %M step %c32 {",
+        f"scf.for %k = %c0 to %{upper} step %c32 {{", "%left = arith.subi %M, %i : index",
+        "%rows = arith.minsi %left, %c32 : index", rows("i", "rows"), "}", "}")
+    assert verdicts(check(text, families="WRITE", outputs=("q",)), "WRITE-UNION") == verdict
+
+
 def stepping_by_a_size(upper: str, step: str) -> str:
     """`for i in range(0, upper, step)` over M rows, `step` rows a window, cut short at the end."""
     return grid(
