@@ -110,7 +110,7 @@ def test_ids_in_turn_hold_as_many_flags_as_were_set_before() -> None:
 
 
 @pytest.mark.parametrize("next_id", [
-    "arith.subi %c1, %id", "arith.select %is_0, %c1, %c0", "arith.remsi %up, %c2",
+    "arith.subi %c1, %id", "arith.select %is_0, %c1, %c0", "arith.remsi %up, %c2", "arith.xori %id, %c1",
 ])
 def test_an_id_that_goes_round_in_a_carried_value_is_one_in_turn(next_id: str) -> None:
     def carried(*primed: int) -> FunctionResult:

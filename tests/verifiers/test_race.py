@@ -272,6 +272,24 @@ def test_slots_in_turn_may_be_counted_by_unsigned_ops_and_masks(op: str, right: 
         o.verdict for o in result.obligations}
 
 
+@pytest.mark.parametrize("ids", [
+    ("%h = arith.divsi %i, %c2", "%w = arith.muli %h, %c2", "%id = arith.subi %i, %w"),
+    ("%h = arith.shrsi %i, %c1", "%w = arith.shli %h, %c1", "%id = arith.subi %i, %w"),
+    ("%r = arith.remsi %i, %c2", "%is_0 = arith.cmpi eq, %r, %c0", "%id = arith.select %is_0, %c0, %c1"),
+    ("%r = arith.remsi %i, %c2", "%odd = arith.cmpi sgt, %r, %c0", "%id = arith.select %odd, %c1, %c0"),
+])
+def test_slots_in_turn_may_be_chosen_or_be_what_a_division_leaves(ids: tuple[str, ...]) -> None:
+    """The load waits for the flag of its own slot; the flag of every third iteration is nowhere primed."""
+    def judged(old: str) -> set[Verdict]:
+        text = slots("c3").replace("%id = arith.remsi %i, %c2 : index", "\n".join(f"{x} : index" for x in ids))
+        text = text.replace("%old = arith.remsi %i, %c3 : index", f"%old = arith.{old} : index")
+        *_, result = verify(parse(text, "k.pto"), target("a2a3"), Options(families=frozenset({"RACE", "EVENT"})))
+        return {o.verdict for o in result.obligations}
+
+    assert judged("addi %id, %c0") == {PROVED}
+    assert judged("remsi %i, %c3") == {PROVED, REFUTED}
+
+
 @pytest.mark.parametrize("last", [37, 1000])
 def test_a_race_far_down_a_loop_is_found(last: int) -> None:
     """Iteration `last` does not wait for its load."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pypto_verified.errors import Location, ParseError
 from pypto_verified.index import Cond, Expr, IntLike, as_expr, const, eq, implies, maximum, minimum, ne
 from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.index.expr import from_atom
 from pypto_verified.pto.module import Op
 from verifiers.access.program import Scalar
 from verifiers.access.symbols import SymbolKind, Symbols
@@ -28,9 +29,43 @@ def ceiling(a: Expr, b: IntLike) -> Expr:
     return (a + b - 1) // b
 
 
+def with_remainders(e: Expr) -> Expr:
+    """`e` with each whole `a - k * (a // k)` in it written as `a % k`."""
+    for mono, factor in e.terms:
+        divisor = mono[0].args[1].value if len(mono) == 1 and mono[0].kind == "floordiv" else None
+        if divisor is None or divisor <= 1 or factor % divisor:
+            continue
+        (atom,), times = mono, -factor // divisor
+        dividend = times * atom.args[0]
+        terms = dict(e.terms)
+        if all(terms.get(m) == c for m, c in dividend.terms):
+            return with_remainders(e - dividend - factor * from_atom(atom) + times * (atom.args[0] % divisor))
+    return e
+
+
+def _of_two(cond: Cond, a: Expr, b: Expr) -> Expr | None:
+    """`cond ? a : b` where `cond` asks which of its two values one term has and `a` and `b` differ by a constant."""
+    inner = cond.parts[0] if cond.kind == "not" else cond
+    asked = inner.expr
+    if (b - a).value is None or asked is None or len(asked.terms) != 1:
+        return None
+    ((mono, factor),) = asked.terms
+    if len(mono) != 1 or mono[0].lo is None or mono[0].hi != mono[0].lo + 1:
+        return None
+    low = mono[0].lo
+
+    def at(value: int) -> Expr:
+        found = factor * value + asked.constant
+        holds = found >= 0 if inner.kind == "nonneg" else found == 0
+        return a if holds is (inner is cond) else b
+
+    first, second = at(low), at(low + 1)
+    return first + (second - first) * (from_atom(mono[0]) - low)
+
+
 _BINARY: dict[str, Callable[[Expr, Expr], Expr]] = {
-    "arith.addi": lambda a, b: a + b,
-    "arith.subi": lambda a, b: a - b,
+    "arith.addi": lambda a, b: with_remainders(a + b),
+    "arith.subi": lambda a, b: with_remainders(a - b),
     "arith.muli": lambda a, b: a * b,
     "arith.minsi": minimum,
     "arith.maxsi": maximum,
@@ -55,6 +90,8 @@ def _masked(op: str, a: Expr, b: Expr) -> Expr | None:
     if a.value is not None:
         a, b = b, a
     mask = b.value
+    if mask is not None and a.value is not None:
+        return const(mask & a.value if op == "arith.andi" else mask ^ a.value)
     if mask is None or mask <= 0 or (mask + (low := mask & -mask)) & mask:
         return None
     if op == "arith.andi":
@@ -138,6 +175,9 @@ class Scalars:
             return b
         if not isinstance(cond, Cond):
             return self.symbols.new(name, SymbolKind.OPAQUE)
+        linear = _of_two(cond, a, b)
+        if linear is not None:
+            return linear
         lo = min(a.lo, b.lo) if a.lo is not None and b.lo is not None else None
         hi = max(a.hi, b.hi) if a.hi is not None and b.hi is not None else None
         made = self.symbols.new(name, SymbolKind.DEFINED, lo, hi)
