@@ -72,14 +72,14 @@ def _lone(context: Context, step: Step, window: Window) -> Iterator[UnionSite]:
     if not waited:
         return
     axes = tuple(range(len(window.bounds)))
-    alone = any(walked(context, step, window, a) for a in axes)
-    judged = alone or any(nest_site(context, step, window, a) is not None for a in axes)
+    nests = [x for x in (nest_site(context, step, window, a) for a in axes) if x is not None]
+    judged = bool(nests) or any(walked(context, step, window, a) for a in axes)
     site = UnionSite(
         context, step.op, TRUE, f"{op_text(step.op)} {window.view.name}", window.view.name, axes, place,
         _inside(place, window), all_of((*waiting.guards, *waiting.runs)))
     if waiting.names <= sizes and (judged or context.strict):
         yield site
-    elif context.strict or (alone and waiting.names & counters(step)):
+    elif context.strict or (judged and waiting.names & counters(step) and not any(x.untold for x in nests)):
         yield replace(site, untold=_UNTOLD)
 
 

@@ -295,6 +295,13 @@ def test_a_store_in_loops_is_not_taken_to_run(text: str, rules: dict[str, Verdic
     assert {o.rule: o.verdict for o in result.obligations if o.verdict is not Verdict.PROVED} == rules
 
 
+def test_a_condition_on_a_loop_around_the_others_may_never_hold() -> None:
+    """`for k in range(M//32): if k > 0:` around loops that write all of M rows: for 32 rows none of them runs."""
+    inside = ("scf.for %k = %c0 to %down step %c1 {", "%in = arith.cmpi sgt, %k, %c0 : index", "scf.if %in {")
+    text = waiting(outer="\n".join(inside)).replace("return", "}\n return")
+    assert verdicts(check(text, families="WRITE", outputs=("q",)), "WRITE-UNION") == {Verdict.UNKNOWN}
+
+
 @pytest.mark.parametrize(("upper", "verdict"), [("M", set()), ("rest", {Verdict.REFUTED}), ("i", {Verdict.UNKNOWN})])
 def test_one_loop_around_or_in_a_loop_that_may_not_turn(upper: str, verdict: set[Verdict]) -> None:
     text = grid(
