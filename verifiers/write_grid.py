@@ -90,6 +90,8 @@ def lone_stores(context: Context) -> Iterator[tuple[Step, Window]]:
 def _grids(context: Context) -> Iterator[GridSite]:
     for step, window in lone_stores(context):
         for axis, extent in enumerate(window.bounds):
+            if on_diagonal(step, window, axis):
+                continue
             walk = _walk(context, step, window, axis)
             if walk is not None:
                 yield grid(context, step, window, axis, walk, extent)
@@ -100,7 +102,25 @@ def _grids(context: Context) -> Iterator[GridSite]:
 
 def walked(context: Context, step: Step, window: Window, axis: int) -> bool:
     """Whether WRITE-REST and WRITE-GAP judge the axis."""
+    if on_diagonal(step, window, axis):
+        return False
     return _walk(context, step, window, axis) is not None or _share(context, step, window, axis) is not None
+
+
+def on_diagonal(step: Step, window: Window, axis: int) -> bool:
+    """Whether a loop that moves the window along this axis moves it along another too, both by equal steps."""
+    places = [unclamped(o) for o in window.offsets]
+    return any(
+        _steadily(loop, places[axis]) and any(_steadily(loop, p) for a, p in enumerate(places) if a != axis)
+        for loop in moving_loops(step, places[axis]))
+
+
+def _steadily(loop: Loop, start: Expr) -> bool:
+    """Whether each iteration moves the window as far as the one before."""
+    for name in _runs(loop) & set(symbols_of(start)):
+        pace = substitute(start, {name: symbol(name, 0) + 1}) - substitute(start, {name: symbol(name, 0)})
+        return name not in symbols_of(pace) and pace.value != 0
+    return False
 
 
 def _walk(context: Context, step: Step, window: Window, axis: int) -> Walk | None:

@@ -186,7 +186,7 @@ class Axis:
 
     def _upper(self, turn: Turn, pace: Expr) -> Expr:
         """The end of a loop, without the ends behind which it is past the end of the tensor anyway."""
-        ends = _parts_of(turn.upper, "min")
+        ends = parts_of(turn.upper, "min")
         kept = [e for e in ends if not self._past(turn, pace, e)]
         if kept:
             return minimum(*kept)
@@ -207,7 +207,7 @@ class Axis:
         fixed: list[Expr] = []
         limits: list[tuple[int, Expr]] = []
         paces = {name: self._pace(name) for name in order}
-        for part in _parts_of(self.moved.sizes[self.number], "min"):
+        for part in parts_of(self.moved.sizes[self.number], "min"):
             own = [n for n in order if n in symbols_of(part)]
             if self.ladder.entails(self.known, self.start + part >= self.extent):
                 continue
@@ -226,7 +226,7 @@ class Axis:
         return substitute(self.start, {name: symbol(name, 0) + 1}) - self.start
 
 
-def _parts_of(e: Expr, kind: str) -> list[Expr]:
+def parts_of(e: Expr, kind: str) -> list[Expr]:
     """The operands of a least or greatest value; of another expression, itself."""
     (mono, factor), *others = e.terms or (((), 0),)
     if others or factor != 1 or e.constant != 0 or len(mono) != 1 or mono[0].kind != kind:
@@ -287,6 +287,13 @@ def _at_end(cond: Cond, loops: list[Loop], last: bool) -> Cond:
             values = {repr(loop.var): loop.lower + loop.step * turn, repr(loop.counter): turn}
             cond = substitute_cond(cond, {n: e for n, e in values.items() if n in _counters(loop)})
     return cond
+
+
+def first_of(made: Moved, turns: list[Turn]) -> Moved:
+    """A store in the first turns of some of the loops that move it, which are left out."""
+    values = {t.name: const(0) for t in turns}
+    starts, sizes = (tuple(substitute(e, values) for e in part) for part in (made.starts, made.sizes))
+    return replace(made, starts=starts, sizes=sizes, turns=tuple(t.at(values) for t in made.turns if t not in turns))
 
 
 def counters(step: Step) -> frozenset[str]:

@@ -10,15 +10,16 @@ there are, and what a window is counted from, is the caller's business.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pypto_verified.index import Cond, Expr, all_of, any_of, const, minimum, symbols_of
+from pypto_verified.index import Cond, Expr, all_of, any_of, const, minimum, substitute, symbols_of
 from verifiers.access import Step, SymbolKind, Window
+from verifiers.access.scalars import ceiling
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import conjuncts, names_of
 from verifiers.write_grid import CALLERS_PLACE, lone_stores, walked
-from verifiers.write_levels import Axis, Moved, Nest, Untold, counters, moved, waits
+from verifiers.write_levels import Axis, Moved, Nest, Turn, Untold, counters, first_of, moved, parts_of, waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +72,14 @@ def written(nest: Nest, extent: Expr) -> Written:
 
 @dataclass(frozen=True, slots=True)
 class NestSite(Site):
-    """One axis of a store that loops move. `untold`: why it is not followed, or why what fails need not be missing."""
+    """One axis of a store that loops move. `untold`: why it is not followed, or why what fails need not be missing;
+    `beside`: a loop moves it along another axis too, and spoken of is what lies beside its first window."""
 
     tensor: str
     axis: int
     written: Written
     untold: str = ""
+    beside: bool = False
 
 
 def _sites(context: Context) -> Iterator[NestSite]:
@@ -115,18 +118,38 @@ def nest_site(context: Context, step: Step, window: Window, axis: int) -> NestSi
             return None
         if any(names_of(c) & counters(step) for c in (*held, *waiting.runs)):
             raise Untold("a condition on a loop's counter is not followed")
-        nest = view.nest()
-        shared = {t.name for t in made.moving(axis)} & {
-            t.name for a in range(len(window.bounds)) if a != axis for t in made.moving(a)}
-        if shared:
+        shared = _shared(made, axis)
+        if any(not _apart(context, made, axis, t) for t in shared):
             raise Untold("a loop that moves a window along two axes is not followed")
+        # Beside the first window of such a loop there is no other: what it leaves out of the axis nothing writes.
+        nest = view.nest() if not shared else _axis(context, first_of(made, shared), axis, sizes).nest()
         found = written(nest, extent)
+        found = replace(found, counts=(*found.counts, *(ceiling(t.upper - t.lower, t.step) for t in shared)))
         if context.strict and found.open:
             raise Untold(CALLERS_PLACE)
         untold = "" if nest.ordered else "which of several loops takes the longer steps is not known"
-        return site(found, all_of((made.path, *held, *waiting.runs, *(t.step >= 1 for t in made.turns))), untold)
+        path = all_of((made.path, *held, *waiting.runs, *(t.step >= 1 for t in made.turns)))
+        return replace(site(found, path, untold), beside=bool(shared))
     except Untold as error:
         return site(Written(const(0), (), (), const(0), extent, False), step.path, str(error)) if declared else None
+
+
+def _shared(made: Moved, axis: int) -> list[Turn]:
+    """The loops that move the window along this axis and another."""
+    return [
+        t for t in made.moving(axis) if any(t in made.moving(a) for a in range(len(made.starts)) if a != axis)]
+
+
+def _apart(context: Context, made: Moved, axis: int, turn: Turn) -> bool:
+    """Whether no two windows of a loop lie beside each other: along another axis one begins where the one before it
+    ends, or further."""
+    for other, start in enumerate(made.starts):
+        pace = substitute(start, {turn.name: turn.counter + 1}) - start
+        if other != axis and turn.name in symbols_of(start) and turn.name not in symbols_of(pace):
+            ends = [part.value for part in parts_of(made.sizes[other], "min")]
+            if pace.value is not None and any(end is not None and end <= pace.value for end in ends):
+                return True
+    return False
 
 
 def _axis(context: Context, made: Moved, axis: int, sizes: frozenset[str]) -> Axis:
@@ -143,9 +166,10 @@ def _missing(s: NestSite, w: Witness) -> str:
         if w(g.count) > 1 and w(g.pace) > w(g.length) and w(g.length) < w(g.room)]
     where += [(max(first, w(found.reached)), end)] if not found.open else []
     begin, stop = where[0]
+    beside = ", beside the first window of a loop that moves along two axes" if s.beside else ""
     return (
         f"axis {s.axis} of {s.tensor} has {w.show(found.extent)}: no turn of the loops writes elements {begin} to "
-        f"{min(stop, end) - 1} of it")
+        f"{min(stop, end) - 1} of it{beside}")
 
 
 WRITE_NEST: Rule[NestSite] = Rule(

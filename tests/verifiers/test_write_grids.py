@@ -311,6 +311,27 @@ def test_one_loop_around_or_in_a_loop_that_may_not_turn(upper: str, verdict: set
     assert verdicts(check(text, families="WRITE", outputs=("q",)), "WRITE-UNION") == verdict
 
 
+def diagonal(column: str) -> str:
+    """32 x 64 elements of an M x M output each turn, the columns from %column on."""
+    return kernel("\n".join((
+        view("o", "q", "M", "M"), alloc("t", VEC), fill("t", VEC), "scf.for %i = %c0 to %M step %c32 {",
+        "%two = arith.muli %i, %c2 : index", "%left = arith.subi %M, %i : index",
+        "%rows = arith.minsi %left, %c32 : index", f"%rest = arith.subi %M, %{column} : index",
+        "%some = arith.minsi %rest, %c64 : index", "%cols = arith.maxsi %some, %c0 : index",
+        window("w", "o", f"%i, %{column}", "%rows, %cols"), store("t", "w", VEC), "}")), "%M: index")
+
+
+@pytest.mark.parametrize("column", ["i", "two"])
+def test_a_loop_along_two_axes_writes_a_diagonal_only(column: str) -> None:
+    """Each axis alone is reached to its end; beside the first window nothing is written."""
+    result = check(diagonal(column), families="WRITE", outputs=("q",))
+    assert not obligations(result, "WRITE-REST")
+    messages = [f.message for f in result.findings if (f.rule, f.verdict) == ("WRITE-NEST", Verdict.REFUTED)]
+    assert any("axis 1 " in m and "beside the first window of a loop that moves along two axes" in m for m in messages)
+    whole = check(diagonal("c0"), families="WRITE", outputs=("q",), assume=("M <= 64",))
+    assert verdicts(whole, "WRITE-REST") == {Verdict.PROVED}
+
+
 def stepping_by_a_size(upper: str, step: str) -> str:
     """`for i in range(0, upper, step)` over M rows, `step` rows a window, cut short at the end."""
     return grid(
