@@ -126,6 +126,10 @@ def names_in(e: Expr) -> set[str]:
         e = ahead.pop()
         if isinstance(e, Var):
             found.add(e.name)
+        elif isinstance(e, Call):
+            ahead += e.args
+        elif isinstance(e, MakeTuple):
+            ahead += e.items
         elif type(e) is not Const:
             ahead += _CHILDREN[type(e)](e)
     return found
@@ -332,7 +336,9 @@ def substitute(e: Expr, env: Mapping[str, Expr], dims: Mapping[str, Expr] | None
         t = substitute_type(e.type, dims)
         return e if t is e.type else Var(e.name, t)
     if isinstance(e, Call):
-        args, t = _substitute_all(e.args, env, dims), substitute_type(e.type, dims) if dims else e.type
+        if not dims:
+            return _with_tiles(e, env)
+        args, t = _substitute_all(e.args, env, dims), substitute_type(e.type, dims)
         return e if args is e.args and t is e.type else Call(e.op, args, e.kwargs, t, e.span)
     if isinstance(e, MakeTuple):
         items = _substitute_all(e.items, env, dims)
@@ -340,6 +346,15 @@ def substitute(e: Expr, env: Mapping[str, Expr], dims: Mapping[str, Expr] | None
     if not dims and (kind is Binary or kind is Unary or kind is Cast):
         return e
     return map_expr(e, lambda x: env.get(x.name, x) if isinstance(x, Var) else x)
+
+
+def _with_tiles(call: Call, env: Mapping[str, Expr]) -> Call:
+    """`call` with tiles replaced, which stand neither in its type nor in its tuple operands: those are sizes."""
+    args = call.args
+    mapped = [
+        env.get(a.name, a) if isinstance(a, Var) else substitute(a, env, {}) if isinstance(a, Call) else a for a in args
+    ]
+    return call if all(map(is_, mapped, args)) else Call(call.op, tuple(mapped), call.kwargs, call.type, call.span)
 
 
 def _substitute_all(items: tuple[Expr, ...], env: Mapping[str, Expr], dims: Mapping[str, Expr]) -> tuple[Expr, ...]:

@@ -45,7 +45,8 @@ def allocate_memory_addr(function: Function, ctx: PassContext) -> Function:
         placed[buffer.base] = address
 
     def addressed(m: MemRef, t: TileType) -> MemRef:
-        return replace(m, offset=placed[m.base]) if m.base in placed else m
+        address = placed.get(m.base)
+        return m if address is None or address == m.offset else replace(m, offset=address)
 
     return map_memrefs(with_bases(function, ctx, reserved), ctx, addressed)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import is_
 
 from pypto_verified.errors import PassError
-from pypto_verified.ir.expr import Call, Expr, Span, Var
+from pypto_verified.ir.expr import Call, Const, Expr, MakeTuple, Span, Var
 from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
 from pypto_verified.ir.types import TileType, Type
-from pypto_verified.ir.walk import children, free_vars, map_expr, substitute_type, with_body
+from pypto_verified.ir.walk import free_vars, map_expr, substitute_type, with_body
 from pypto_verified.passes.context import Names, PassContext, at, defined_names
 from pypto_verified.passes.dims import disagreement
 from pypto_verified.passes.name_liveness import assigned_names, live_after, live_before
@@ -102,23 +103,26 @@ class _Builder:
         return var
 
     def exprs(self, items: tuple[Expr, ...], env: Env, span: Span) -> tuple[Expr, ...]:
-        return tuple(self.expr(e, env, span) for e in items)
+        return tuple([self.expr(e, env, span) for e in items])
 
     def expr(self, e: Expr, env: Env, span: Span) -> Expr:
         """`e` over SSA variables, op types deduced anew from the operands."""
         if isinstance(e, Var):
             if e.name in env:
-                return e if e == env[e.name] else env[e.name]
+                now = env[e.name]
+                return e if e is now or e == now else now
             if e.name in self.dynamic:
                 return e
             raise PassError(
                 f"'{e.name}' has no value here on every path", at(span), help="assign it before the loop or branch"
             )
         if isinstance(e, Call):
-            args = tuple(self.expr(a, env, span) for a in e.args)
-            return rededuce(e, args)
-        if not children(e):
+            return rededuce(e, self.exprs(e.args, env, span))
+        if isinstance(e, Const):
             return e
+        if isinstance(e, MakeTuple):
+            items = self.exprs(e.items, env, span)
+            return e if all(map(is_, items, e.items)) else MakeTuple(items)
         return map_expr(e, lambda x: self.expr(x, env, span) if isinstance(x, Var | Call) else x)
 
     def loop(self, s: For | While, env: Env, live_after_loop: frozenset[str]) -> Stmt:

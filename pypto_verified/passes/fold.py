@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pypto_verified.dtypes import BOOL, DType
-from pypto_verified.ir.expr import Binary, BinaryOp, Cast, Const, Expr, Unary, UnaryOp
-from pypto_verified.ir.walk import map_expr
+from pypto_verified.ir.expr import Binary, BinaryOp, Call, Cast, Const, Expr, MakeTuple, Unary, UnaryOp, Var
+from pypto_verified.ir.types import ScalarType, Type
+from pypto_verified.ir.walk import map_expr, type_exprs
 
 _ARITHMETIC: dict[BinaryOp, Callable[[int, int], int]] = {
     BinaryOp.ADD: lambda a, b: a + b,
@@ -41,7 +42,23 @@ def fold(e: Expr) -> Expr:
 
     A result that does not fit the expression's dtype, and a division by zero, stay as written.
     """
-    return map_expr(e, _fold_node)
+    return e if _settled(e) else map_expr(e, _fold_node)
+
+
+def _settled(e: Expr) -> bool:
+    """Whether `e` has no scalar operation, in its type neither: most operands of tile ops."""
+    if isinstance(e, Const):
+        return True
+    if isinstance(e, Var):
+        return _plain(e.type)
+    if isinstance(e, Call):
+        return all(map(_settled, e.args)) and _plain(e.type)
+    return isinstance(e, MakeTuple) and all(map(_settled, e.items))
+
+
+def _plain(t: Type) -> bool:
+    """Whether every symbolic dim is a variable."""
+    return isinstance(t, ScalarType) or all(isinstance(d, Var) for d in type_exprs(t))
 
 
 def constant_int(e: Expr) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Expr, Var
-from pypto_verified.ir.stmt import Function
+from pypto_verified.ir.stmt import Assign, Function, Stmt
 from pypto_verified.ir.types import MemRef, TileType, Type
 from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.rewrite import Rewriter
@@ -37,8 +37,17 @@ class _Mapper(Rewriter):
         memref = self.fn(t.memref, t)
         return t if memref is t.memref else TileType(t.shape, t.dtype, t.space, t.view, memref)
 
-    def retype(self, var: Var, value: Expr) -> Type:
-        return self._mapped(super().retype(var, value))
+    def assign(self, s: Assign) -> tuple[Stmt, ...]:
+        """Nothing but storage changes, and calls' own types have none."""
+        value, old = self.expr(s.value), s.var.type
+        if not isinstance(old, TileType):
+            return (self.rebuilt(s, value, old),)
+        t = self._mapped(old)
+        if t is old:
+            return (s if value is s.value else Assign(s.var, value, s.span),)
+        var = Var(s.var.name, t)
+        self.env[var.name] = var
+        return (Assign(var, value, s.span),)
 
     def carried_type(self, var: Var, init: Expr) -> Type:
         return self._mapped(var.type)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import is_
+
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Binary, Call, Cast, Const, Expr, Unary, Var
 from pypto_verified.ir.types import ScalarType, Type
@@ -13,7 +15,7 @@ def rededuce(call: Call, args: tuple[Expr, ...]) -> Call:
 
     Raises OpError at the call if the operands do not satisfy the rule.
     """
-    if all(a is b for a, b in zip(args, call.args, strict=True)):
+    if all(map(is_, args, call.args)):
         return call
     new = make_call(call.op, args, dict(call.kwargs), call.span)
     return replace(new, kwargs=call.kwargs)

@@ -22,7 +22,7 @@ def resolve_backend_op_layouts(function: Function, ctx: PassContext) -> Function
     and its [1, N] result is relabelled back. Any other column-major operand is moved into a row-major tile.
     Requires: a space on every tile. Produces: row-major operands for these ops.
     """
-    if not any(_is_column(t.shape) or t.view is not None and _column_major(t) for t in ctx.scan(function).tiles):
+    if not any(_is_column(t.shape) or (t.view is not None and _column_major(t)) for t in ctx.scan(function).tiles):
         return function
     return _Pass(function, ctx).run()
 

@@ -52,9 +52,9 @@ def _without_dead_scalars(function: Function) -> Function:
         return function
     while True:
         used = _used_names(function)
-        body = map_blocks(function.body, lambda s, used=used: () if _dead(s, used) else (s,))  # type: ignore[misc]
-        if body is function.body:
+        if not any(_dead(s, used) for s in walk_stmts(function.body)):
             return function
+        body = map_blocks(function.body, lambda s, used=used: () if _dead(s, used) else (s,))  # type: ignore[misc]
         function = with_body(function, body)
 
 
