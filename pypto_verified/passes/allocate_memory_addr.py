@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pypto_verified.errors import PassError
-from pypto_verified.ir.changed import replace
 from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import MemRef, TileType
 from pypto_verified.layouts import Space
@@ -46,7 +45,9 @@ def allocate_memory_addr(function: Function, ctx: PassContext) -> Function:
 
     def addressed(m: MemRef, t: TileType) -> MemRef:
         address = placed.get(m.base)
-        return m if address is None or address == m.offset else replace(m, offset=address)
+        if address is None or address == m.offset:
+            return m
+        return MemRef(m.base, address, m.size, m.pinned, m.slots, m.slot)
 
     return map_memrefs(with_bases(function, ctx, reserved), ctx, addressed)
 

@@ -28,8 +28,8 @@ def init_memref(function: Function, ctx: PassContext) -> Function:
 class _Pass(Rewriter):
     def __init__(self, function: Function, ctx: PassContext) -> None:
         super().__init__(function, ctx)
-        self.buffers = Names(self._declared())
         self.strides = self._declared()
+        self.buffers = Names(self.strides)
 
     def retype(self, var: Var, value: Expr) -> Type:
         t = super().retype(var, value)
@@ -50,7 +50,8 @@ class _Pass(Rewriter):
 
     def _own(self, t: TileType) -> TileType:
         assert t.space is not None, "spaces are inferred before storage is given"
-        return replace(t, memref=MemRef(self._fresh(f"mem_{t.space.value}"), None, self._bytes(t)))
+        memref = MemRef(self._fresh(f"mem_{t.space.value}"), None, self._bytes(t))
+        return TileType(t.shape, t.dtype, t.space, t.view, memref)
 
     def _bytes(self, t: TileType) -> int:
         return storage_bytes(t, self.ctx.target)
@@ -74,13 +75,13 @@ class _Pass(Rewriter):
 
     def carried_type(self, var: Var, init: Expr) -> Type:
         t = super().carried_type(var, init)
-        return self._own(replace(t, memref=None)) if isinstance(t, TileType) else t
+        return self._own(t) if isinstance(t, TileType) else t
 
     def branch(self, s: If) -> Stmt:
         new = super().branch(s)
         assert isinstance(new, If), "a branch stays a branch"
         own = tuple(
-            self.define(v, self._own(replace(v.type, memref=None))) if isinstance(v.type, TileType) else v
+            self.define(v, self._own(v.type)) if isinstance(v.type, TileType) else v
             for v in new.results
         )
         return replace(new, results=own) if own else new
