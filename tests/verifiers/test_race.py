@@ -12,7 +12,7 @@ from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.targets import target
 from tests.verifiers.examples_event import branch, computed, flag, loop
 from tests.verifiers.examples_race import VEC, barrier, both, chain, exp, pipes, read, slots, write
-from tests.verifiers.kernels import alloc, check, finding, kernel, load, store, tile, unary, view, window
+from tests.verifiers.kernels import alloc, check, fill, finding, kernel, load, store, tile, unary, view, window
 from verifiers import Options, verify
 
 PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
@@ -288,6 +288,29 @@ def test_slots_in_turn_may_be_chosen_or_be_what_a_division_leaves(ids: tuple[str
 
     assert judged("addi %id, %c0") == {PROVED}
     assert judged("remsi %i, %c3") == {PROVED, REFUTED}
+
+
+def test_ops_that_race_whenever_a_caller_lets_both_run_are_refuted_with_its_scalar() -> None:
+    """The exp of the first branch and the one behind it; a caller's scalar chooses the branch."""
+    def judged(between: str) -> FunctionResult:
+        return _judge(pipes(
+            fill("a", VEC), barrier("V"), branch("eq, %n, %c1", exp("a", "b")), between, exp("b", "c"),
+            args="%n: index"), explicit=True)
+
+    assert _verdicts(judged(barrier("V"))) == {PROVED}
+    found = finding(judged(""), "RACE-RAW")
+    assert (found.verdict, dict(found.witness)) == (REFUTED, {"n": 1})
+
+
+def test_a_race_that_some_value_of_a_callers_scalar_avoids_is_not_decided() -> None:
+    """Both ops run for each value; only 1 leaves the barrier out."""
+    text = pipes(fill("a", VEC), branch("ne, %n, %c1", barrier("V")), exp("a", "b"), args="%n: index")
+    assert UNKNOWN in _verdicts(_judge(text, explicit=True))
+    offset = pipes(
+        "%at = arith.muli %n, %c512 : index", "%at64 = arith.index_cast %at : index to i64",
+        f"%t = pto.alloc_tile addr = %at64 valid_row = %c32 valid_col = %c64 : {VEC}", fill("a", VEC), exp("t", "c"),
+        args="%n: index")
+    assert REFUTED not in _verdicts(_judge(offset, explicit=True))
 
 
 @pytest.mark.parametrize("last", [37, 1000])

@@ -77,6 +77,15 @@ def cycle_of(loop: Loop, number: int, conds: Iterable[Cond], exprs: Iterable[Exp
         loop, own.name, own.base, first, period, symbol(f"{own.name}@{number}", 0, most if most else None), length)
 
 
+def stepped_variable(loop: Loop, counter: str, base: Expr) -> tuple[str, Expr] | None:
+    """(name, value) of a loop variable that is a symbol beside the counter, as it is where the step is one."""
+    variable, lower, step = loop.var, loop.lower, loop.step
+    if variable is None or lower is None or step is None or counter in symbols_of(variable):
+        return None
+    names = tuple(symbols_of(variable))
+    return (names[0], lower + step * (symbol(counter, 0) - base)) if len(names) == 1 else None
+
+
 def _undecided(c: Cond, round_: Expr) -> bool:
     """Whether a condition depends on the round alone and is not decided."""
     return c is not TRUE and c is not FALSE and symbols_of(c).keys() == symbols_of(round_).keys()

@@ -13,7 +13,7 @@ from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_con
 from pypto_verified.index.cond import FALSE, TRUE
 from verifiers.access import Branch, Loop, Node, Sequence, Step
 from verifiers.race.accesses import Access
-from verifiers.race.cycles import Cycle, cycle_of
+from verifiers.race.cycles import Cycle, cycle_of, stepped_variable
 from verifiers.race.items import Item
 from verifiers.race.literals import Literals, decided, strongest, with_conjuncts
 from verifiers.race.order import Order
@@ -183,7 +183,7 @@ class Flow(Walker):
         for j in range(cycle.first):
             if not current:
                 break
-            inner = Setting({**at.values, cycle.name: _value(cycle, j, at)}, (*at.key, j), at.cycles)
+            inner = Setting(_values(cycle, j, at), (*at.key, j), at.cycles)
             current = self._run(loop.body, current, inner)
             next_ = cycle.steady(0) - cycle.period * cycle.round - cycle.first + (j + 1)
             current, left = self._part(cycle.goes_on(next_), current, at)
@@ -198,7 +198,7 @@ class Flow(Walker):
         if not visit.heads:
             visit.heads = [{} for _ in range(period)]
         settings = [
-            Setting({**at.values, cycle.name: _value(cycle, cycle.steady(r), at)}, (*at.key, "s", r),
+            Setting(_values(cycle, cycle.steady(r), at), (*at.key, "s", r),
                     (*at.cycles, cycle)) for r in range(period)]
         pending = [False] * period
         pending[0] = join(visit.heads[0], entry)
@@ -290,5 +290,11 @@ class Flow(Walker):
             for s in nodes(loop.body))
 
 
-def _value(cycle: Cycle, n: IntLike, at: Setting) -> Expr:
-    return substitute(cycle.base, at.values) + n
+def _values(cycle: Cycle, n: IntLike, at: Setting) -> dict[str, IntLike]:
+    """What stands for the counters in iteration `n`."""
+    values = {**at.values, cycle.name: substitute(cycle.base, at.values) + n}
+    stepped = stepped_variable(cycle.loop, cycle.name, cycle.base)
+    if stepped is not None:
+        name, value = stepped
+        values[name] = substitute(value, values)
+    return values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from itertools import product
@@ -12,6 +13,7 @@ from pypto_verified.index.cond import FALSE
 from pypto_verified.layouts import BLayout
 from verifiers.access import Branch, Loop, Node, Rect, Sequence, Step, SymbolKind, TileUse
 from verifiers.race.accesses import Access
+from verifiers.race.cycles import stepped_variable
 from verifiers.race.items import Item
 from verifiers.race.order import Order
 from verifiers.race.places import Box, OnChip, Place, apart
@@ -47,7 +49,8 @@ class _Enough(Exception):
 
 
 class Run(Walker):
-    """One run under `given`. `found`: a witness for each pair of `wanted` that it breaks."""
+    """One run under `given`. `found`: a witness for each pair of `wanted` that it breaks; `ran`: how often each
+    step took place."""
 
     def __init__(self, core: Core, given: dict[str, int], truth: bool, wanted: set[Want], budget: int) -> None:
         super().__init__(core)
@@ -57,6 +60,7 @@ class Run(Walker):
         self.wanted = wanted
         self.budget = budget
         self.found: dict[Want, Witness] = {}
+        self.ran: Counter[int] = Counter()
         self._order = Order()
         self._names = {s.expr.uid: name for name, s in self.program.symbols.shown.items()}
         self._when: dict[int, dict[str, int]] = {}
@@ -90,9 +94,13 @@ class Run(Walker):
             return
         base = self.values.of(own.base)
         count = self._trips(loop)
+        stepped = stepped_variable(loop, own.name, own.base)
         k = 0
         while count is None or k < count:
             self.values[own.name] = base + k
+            if stepped is not None:
+                name, value = stepped
+                self.values[name] = self.values.of(value)
             if count is None and not self.values.holds(loop.inside):
                 break
             self._run(loop.body)
@@ -110,6 +118,7 @@ class Run(Walker):
         return max(0, -((lower - upper) // step)) if step > 0 else 0
 
     def _step(self, step: Step) -> None:
+        self.ran[step.index] += 1
         sync = self.syncs.get(step.index)
         if sync is not None:
             self._spend()
@@ -215,8 +224,8 @@ class Run(Walker):
 
 def search(core: Core, wanted: Iterable[Want], background: Cond) -> dict[Want, Witness]:
     """For each pair that is asked for, a run in which nothing orders it, or makes it visible, if one is found among
-    small numbers. A run that depends on what its caller passes counts if it fails for each value that is tried; one
-    that depends on data does not."""
+    small numbers. A run that depends on what its caller passes counts if each value that is tried and lets both ops
+    take place leads to a failure: then no caller is right. One that depends on data does not count."""
     found: dict[Want, Witness] = {}
     _try(core, set(wanted), found, choices(core.program, background))
     kinds = core.program.symbols.kinds
@@ -226,11 +235,17 @@ def search(core: Core, wanted: Iterable[Want], background: Cond) -> dict[Want, W
         left = {want for want, witness in found.items() if witness.asked == names}
         for value in _TRIED:
             here: dict[Want, Witness] = {}
-            if _try(core, set(left), here, choices(core.program, background, dict.fromkeys(names, value))):
-                left &= here.keys()
+            ran = _try(core, set(left), here, choices(core.program, background, dict.fromkeys(names, value)))
+            left -= {want for want in left - here.keys() if _took_place(want, ran)}
         for want in left:
             found[want] = replace(found[want], asked=frozenset())
     return found
+
+
+def _took_place(want: Want, ran: Counter[int]) -> bool:
+    """Whether the second op was reached after the first: in the next round, where it does not stand behind it."""
+    first, second = want[1][:2]
+    return bool(ran[first]) and ran[second] >= (1 if first < second else 2)
 
 
 _TRIED = (0, 1, 2, 3, 17)
@@ -240,16 +255,18 @@ _PASSED = (SymbolKind.PARAM, SymbolKind.SIZE, SymbolKind.LAUNCH)
 
 def _try(
     core: Core, left: set[Want], found: dict[Want, Witness], tried: Iterable[dict[str, int]]
-) -> bool:
+) -> Counter[int]:
     """Run until all of `left` are found or the budget is spent; those that depend on nothing that is not chosen leave
-    `left`. False if there is nothing to run."""
-    budget, opaque, ran = MOST_STEPS, False, False
+    `left`. How often each step took place in one run at most."""
+    budget, opaque = MOST_STEPS, False
+    ran: Counter[int] = Counter()
     for given, truth in product(tried, (False, True)):
         if not left or budget <= 0:
             break
         if truth and not opaque:
             continue
-        run, ran = Run(core, given, truth, set(left), budget), True
+        run = Run(core, given, truth, set(left), budget)
+        ran |= run.ran
         opaque = opaque or any("?" in name for name in run.values.asked)
         budget = min(run.budget, budget - 1)
         for want, witness in run.found.items():

@@ -109,7 +109,7 @@ def choices(
     used = deciding(program)
     moving = [n for n in names if n in used and n not in told][:6]
     loops = _loops(program)
-    steps = sorted({s for loop in loops for s in _strides(loop)})
+    steps = sorted({s for loop in loops for s in _strides(loop)} | {v for v in told.values() if v > 1})
     scale = max(steps, default=1)
     small = list(dict.fromkeys(k * s + d for s in (1, *steps) for k in _SMALL for d in (0, 1) if not d or s > 1))
     far = [n for n in turns(program) if n not in small]
