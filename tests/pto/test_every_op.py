@@ -133,3 +133,11 @@ def test_dtypes_of_pto_texts_are_read_as_what_they_are() -> None:
                                   "struct_get", "struct_set"])
 def test_private_arrays_and_structs_are_read_and_judged_by_no_rule(name: str) -> None:
     assert not TABLE[f"pto.{name}"].modelled
+
+
+@pytest.mark.parametrize("attrs", ["", " {group = 3 : i64}"])
+def test_a_region_keeps_the_attributes_behind_it(attrs: str) -> None:
+    text = f"module {{\n  func.func @f() {{\n    pto.fusion_region {{\n    }}{attrs}\n    return\n  }}\n}}\n"
+    module = read(text)
+    assert write(module) == text
+    assert read(write(module)) == module

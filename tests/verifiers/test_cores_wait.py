@@ -11,6 +11,7 @@ from pypto_verified.pto.reader import read
 from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.simulator import schedule
 from pypto_verified.targets import target
+from tests.verifiers.examples_race import cores
 from tests.verifiers.kernels import kernel
 from verifiers import Options, verify
 
@@ -98,3 +99,11 @@ def test_a_loop_that_turns_once_more_at_one_end_is_refuted_for_every_size() -> N
     result, verdicts = judged(both(turns("M", told(3)), more, "%M: index"), "a2a3")
     assert REFUTED in verdicts
     assert "M" in dict(next(f for f in result.findings if f.verdict is REFUTED).witness)
+
+
+@pytest.mark.parametrize(("waited", "verdict"), [((3, 4), Verdict.PROVED), ((4, 3), Verdict.REFUTED)])
+def test_a_flag_between_cores_may_have_its_id_in_a_value(waited: tuple[int, int], verdict: Verdict) -> None:
+    text = cores(*waited).replace("sync.set #pto.pipe<PIPE_FIX>, 3", "sync.set #pto.pipe<PIPE_FIX>, %c3")
+    assert "%c3" in text
+    results = verify(read(text, "k.pto"), target("a2a3"), Options(families=frozenset({"RACE"})))
+    assert {o.verdict for r in results for o in r.obligations if o.rule == "RACE-CORE"} == {verdict}

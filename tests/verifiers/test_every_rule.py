@@ -40,6 +40,12 @@ def test_ids_are_unique_and_begin_with_a_family() -> None:
     assert {family(r) for r in RULES} == {i.split("-")[0] for i in IDS}
 
 
+@pytest.mark.parametrize("word", ["ANY", "OUT", "REST", "GAP", "NEST", "UNION", "TWICE"])
+def test_what_is_never_written_or_written_twice_shows_in_a_run(word: str) -> None:
+    (rule,) = (r for r in RULES if r.id == f"WRITE-{word}")
+    assert rule.observable and not rule.unseen
+
+
 @pytest.mark.parametrize("rule", RULES, ids=IDS)
 @pytest.mark.requirement("VF-01")
 def test_the_good_kernel_is_proved(rule: AnyRule) -> None:

@@ -17,6 +17,7 @@ from tests.verifiers.examples_split import ACC, core
 from tests.verifiers.kernels import alloc
 from verifiers import Options, verify
 from verifiers.access import build_program
+from verifiers.pipes import through_memory
 from verifiers.race.rings import ring_slot
 
 BOTH = pop() + "\n" + FREE
@@ -173,3 +174,9 @@ def test_the_slots_of_a_pop_are_those_of_its_own_pipe() -> None:
     taken: dict[int, int] = {}
     slots = [ring_slot(s, program, target("a2a3"), taken) for s in program.steps if "tpop" in s.op.name]
     assert [(pipe, slot) for _, pipe, slot in slots] == [(0, 0), (1, 0), (1, 1), (1, 2), (1, 0)]
+
+
+def test_a_pipe_lies_in_memory_if_its_own_end_says_so() -> None:
+    for memory in (True, False):
+        program = build_program(read(pair_of_cores(PUSH, pop(), memory=memory), "k.pto").funcs[1], "k.pto", "a2a3")
+        assert (through_memory(program, 0), through_memory(program, 1)) == (memory, False)
