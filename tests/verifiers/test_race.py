@@ -9,6 +9,7 @@ import pytest
 
 from pypto_verified.pto.reader import read as parse
 from pypto_verified.report.model import FunctionResult, Verdict
+from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.targets import target
 from tests.verifiers.examples_event import branch, computed, flag, loop
 from tests.verifiers.examples_race import VEC, barrier, both, chain, exp, pipes, read, slots, write
@@ -300,6 +301,18 @@ def test_ops_that_race_whenever_a_caller_lets_both_run_are_refuted_with_its_scal
     assert _verdicts(judged(barrier("V"))) == {PROVED}
     found = finding(judged(""), "RACE-RAW")
     assert (found.verdict, dict(found.witness)) == (REFUTED, {"n": 1})
+
+
+def test_a_replay_names_the_conflict_of_the_finding() -> None:
+    """The second op reads what the first writes and writes what it reads."""
+    module = parse(pipes(exp("a", "b"), exp("b", "a")), "k.pto")
+    *_, result = verify(module, target("a2a3"), Options(families=frozenset({"RACE"}), explicit_sync=True))
+    words = {"RACE-RAW": "read after write", "RACE-WAR": "write after read"}
+    found = {f.rule: f for f in result.findings if f.verdict is REFUTED}
+    for rule, f in found.items():
+        seen = confirm_order(module, "k", rule, dict(f.witness), target("a2a3"), line=f.text_line)
+        assert seen.startswith(f"confirmed: {words[rule]}")
+    assert found.keys() == words.keys()
 
 
 def test_a_race_that_some_value_of_a_callers_scalar_avoids_is_not_decided() -> None:

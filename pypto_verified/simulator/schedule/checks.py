@@ -36,7 +36,7 @@ class Checks:
         self._waw_in_order = {
             p: ordered_on_pipe(world.target, p, Hazard.WAW, world.strict) for p in world.target.pipes}
         self._places: dict[int, tuple[Access, object, Region | None]] = {}
-        self._pairs: set[tuple[int, int, str, str]] = set()
+        self._pairs: dict[tuple[int, int, str, str], set[Hazard]] = {}
         self._unseen: set[tuple[int, int]] = set()
 
     def accessed(
@@ -113,11 +113,13 @@ class Checks:
         if first.core is second.core and first.seq > second.seq:
             first, second, writes = second, first, writes[::-1]
         key = (id(first.op), id(second.op), first.core.kind, second.core.kind)
-        if key in self._pairs:
-            return
-        self._pairs.add(key)
+        known = self._pairs.setdefault(key, set())
         hazard = Hazard.WAR if not writes[0] else Hazard.WAW if writes[1] else Hazard.RAW
-        self.world.outcome.races.append(Race(
+        if hazard in known:
+            return
+        races = self.world.outcome.also if known else self.world.outcome.races
+        known.add(hazard)
+        races.append(Race(
             hazard, first.core.at(first), second.core.at(second), self._name(memory), found.low, found.high))
 
     def _name(self, memory: object) -> str:

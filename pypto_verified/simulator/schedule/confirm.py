@@ -46,12 +46,12 @@ def confirm_order(
 
 
 def _race(outcome: Outcome, hazard: Hazard, line: int, first: int) -> str:
-    """A run names each pair of ops once, by the conflict that it met first and in the order in which it ran them."""
+    """The race that a run found of these ops, in the order in which it ran them, by this conflict if it met it."""
     def fit(race: Race) -> tuple[bool, bool, bool]:
         one, other = (race.first, race.second) if race.second.line == line else (race.second, race.first)
         return other.line == line, first in (one.line, one.location.line), race.hazard is hazard
 
-    best = max(outcome.races, key=fit, default=None)
+    best = max((*outcome.races, *outcome.also), key=fit, default=None)
     return str(best) if best is not None and fit(best)[0] else ""
 
 

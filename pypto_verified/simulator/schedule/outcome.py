@@ -105,9 +105,9 @@ class Outcome:
     """Each pointer argument's contents by name, and what went wrong.
 
     `errors`: faults of ops and misuse of flags and pipes, in the order they happened; `races`: unordered conflicts, one
-    a pair of ops, whatever the schedule made of them; `unseen`: reads of global memory that no fence makes valid;
-    `trace`: what ran, in order, if it was asked for; `stopped`: a fault or the step limit ended the run; `written`: the
-    arguments that the run has written to; `steps`: how many steps ran.
+    a pair of ops, whatever the schedule made of them; `also`: other conflicts of the same pairs; `unseen`: reads of
+    global memory that no fence makes valid; `trace`: what ran, in order, if it was asked for; `stopped`: a fault or the
+    step limit ended the run; `written`: the arguments that the run has written to; `steps`: how many steps ran.
 
     Of an exhaustive search: `runs` that differ in the order of conflicting accesses, all of them unless `cut`; what any
     of them found; the outputs and the trace of the first one; `other`, one that ends in other outputs, if there is one.
@@ -115,6 +115,7 @@ class Outcome:
 
     outputs: dict[str, Array] = field(default_factory=dict)
     races: list[Race] = field(default_factory=list)
+    also: list[Race] = field(default_factory=list)
     errors: list[SimError] = field(default_factory=list)
     deadlock: Deadlock | None = None
     unseen: list[Unseen] = field(default_factory=list)
