@@ -42,7 +42,9 @@ def _text(s: PairSite) -> str:
 
 
 DTYPE_TRANSFER: Rule[PairSite] = Rule(
-    id="DTYPE-TRANSFER", kind=SAFETY, observable=True, requires=("VF-01",),
+    id="DTYPE-TRANSFER",
+    formula="dtype(source) = dtype(result)",
+    kind=SAFETY, observable=True, requires=("VF-01",),
     source="PTO-ISA TLOAD, TSTORE copy bits; PTOAS compares widths alone (measured)",
     claim="a transfer's tensor and tile have one element type",
     sites=_transfers, applies=always,
@@ -67,7 +69,9 @@ def _moves(context: Context) -> Iterator[PairSite]:
 
 
 DTYPE_MOVE: Rule[PairSite] = Rule(
-    id="DTYPE-MOVE", kind=SAFETY, observable=True, requires=("VF-01",),
+    id="DTYPE-MOVE",
+    formula="dtype(source) = dtype(result)",
+    kind=SAFETY, observable=True, requires=("VF-01",),
     source="PTO-ISA TMOV copies bits; PTOAS has no rule (measured)",
     claim="a move that does not leave an accumulator keeps the element type",
     sites=_moves, applies=always,
@@ -111,7 +115,9 @@ def _chain(s: ProductSite) -> bool:
 
 
 DTYPE_MATMUL: Rule[ProductSite] = Rule(
-    id="DTYPE-MATMUL", kind=SAFETY, observable=False, requires=("VF-01",),
+    id="DTYPE-MATMUL",
+    formula="dtype(left) = dtype(right) and dtype(acc) = the type that it accumulates in",
+    kind=SAFETY, observable=False, requires=("VF-01",),
     source="PTO-ISA TMATMUL; PTOAS checks no types of tmatmul.acc on a2a3 (measured)",
     claim="a matrix product's operands have one type and accumulate in i32 (i8) or f32 (floats)",
     unseen="the C++ of such a text does not compile (static asserts)",

@@ -49,7 +49,9 @@ def _origin(s: MaskSite) -> str:
 
 
 DTYPE_MASK: Rule[MaskSite] = Rule(
-    id="DTYPE-MASK", kind=SAFETY, observable=False, requires=("VF-01",), source="PTO-ISA docs/isa, TCMP: a packed mask",
+    id="DTYPE-MASK",
+    formula="no mask among the numbers that an op reads",
+    kind=SAFETY, observable=False, requires=("VF-01",), source="PTO-ISA docs/isa, TCMP: a packed mask",
     claim="an op that computes with numbers is not given the mask of a comparison",
     unseen="the bytes of a mask are numbers like any other",
     sites=_sites, applies=always,

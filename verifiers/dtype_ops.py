@@ -119,7 +119,9 @@ def _known(s: DeviceSite) -> str:
 
 
 DTYPE_DEVICE: Rule[DeviceSite] = Rule(
-    id="DTYPE-DEVICE", kind=SAFETY, observable=False, requires=("VF-01",),
+    id="DTYPE-DEVICE",
+    formula="dtype in the types that the op computes on this target",
+    kind=SAFETY, observable=False, requires=("VF-01",),
     source="PTO-ISA: static asserts of the target's headers; PTOAS accepts more",
     claim="the target implements the op for its element type",
     unseen="the C++ of such a text does not compile (static asserts)",
@@ -151,7 +153,9 @@ def _targets_of(s: OpSite) -> str:
 
 
 DTYPE_CAST: Rule[OpSite] = Rule(
-    id="DTYPE-CAST", kind=SAFETY, observable=False, requires=("VF-01",),
+    id="DTYPE-CAST",
+    formula="(dtype(source), dtype(result)) in casts(target)",
+    kind=SAFETY, observable=False, requires=("VF-01",),
     source="PTO-ISA TCvt.hpp; PTOAS accepts any pair",
     claim="the target converts between these two element types in one instruction",
     unseen="the C++ of such a text does not compile (static asserts)",
@@ -171,7 +175,9 @@ def _rounds(context: Context) -> Iterator[OpSite]:
 
 
 DTYPE_ROUND: Rule[OpSite] = Rule(
-    id="DTYPE-ROUND", kind=SAFETY, observable=False, requires=("VF-01",), assumptions=("ROUNDING",),
+    id="DTYPE-ROUND",
+    formula="the mode of rounding is written, if types differ (--strict)",
+    kind=SAFETY, observable=False, requires=("VF-01",), assumptions=("ROUNDING",),
     source="PTO-ISA TCvt.hpp",
     claim="with --strict, a conversion from or to floats says how it rounds",
     unseen="the simulator takes the default",
@@ -200,7 +206,9 @@ def _compares(s: OpSite) -> bool:
 
 
 DTYPE_COMPARE: Rule[OpSite] = Rule(
-    id="DTYPE-COMPARE", kind=SAFETY, observable=True, requires=("VF-01",),
+    id="DTYPE-COMPARE",
+    formula="dtype(sources) != i32, or the mode is eq or ne",
+    kind=SAFETY, observable=True, requires=("VF-01",),
     source="PTO-ISA TCmp.hpp: the unit compares i32 for equality, whatever the mode",
     claim="a2a3 compares i32 for equality or inequality only",
     sites=_orders, applies=always,

@@ -140,7 +140,9 @@ def _set_before(s: FlagSite) -> str:
 
 
 EVENT_SET: Rule[FlagSite] = Rule(
-    id="EVENT-SET", kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
+    id="EVENT-SET",
+    formula="sets(flag) - waits(flag) = 0 before every set, along every path",
+    kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="a flag that is set is free: what it told before has been waited for",
     sites=lambda c: _uses(True, c), applies=always, assumptions=("EVENT-KEY", "FLAG-WAITS"),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
@@ -161,7 +163,9 @@ def _never_set(s: FlagSite) -> str:
 
 
 EVENT_WAIT: Rule[FlagSite] = Rule(
-    id="EVENT-WAIT", kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
+    id="EVENT-WAIT",
+    formula="sets(flag) - waits(flag) = 1 before every wait, along every path",
+    kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="a flag that is waited for has been set: no wait hangs",
     sites=lambda c: _uses(False, c), applies=always, assumptions=("EVENT-KEY",),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
@@ -195,7 +199,9 @@ def _some_id(s: FlagSite) -> str:
 
 
 EVENT_EXIT: Rule[FlagSite] = Rule(
-    id="EVENT-EXIT", kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
+    id="EVENT-EXIT",
+    formula="sets(flag) - waits(flag) = 0 at every exit",
+    kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="every flag is free when the function ends",
     sites=_ends, applies=always, assumptions=("EVENT-KEY",),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
@@ -223,7 +229,9 @@ def _library(context: Context) -> Iterator[FlagSite]:
 
 
 EVENT_LIBRARY: Rule[FlagSite] = Rule(
-    id="EVENT-LIBRARY", kind=SAFETY, observable=False, requires=("EV-03",), source="PTO-ISA npu/*/T*.hpp",
+    id="EVENT-LIBRARY",
+    formula="sets(flag) - waits(flag) = 0 wherever an op uses the flag inside",
+    kind=SAFETY, observable=False, requires=("EV-03",), source="PTO-ISA npu/*/T*.hpp",
     claim="a flag that a library op sets and waits for inside is free while the op runs",
     sites=_library, applies=always, assumptions=("EVENT-KEY", "RESERVED-IDS"),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),

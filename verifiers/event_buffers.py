@@ -95,7 +95,9 @@ def _explain(s: BufferSite, w: Witness) -> str:
 
 
 EVENT_BUFFER: Rule[BufferSite] = Rule(
-    id="EVENT-BUFFER", kind=SAFETY, observable=False, requires=("EV-03",), source="PTOAS BufidSync",
+    id="EVENT-BUFFER",
+    formula="0 <= id < 32 and takes(id, pipe) - releases(id, pipe) in {0, 1}, 0 at every exit",
+    kind=SAFETY, observable=False, requires=("EV-03",), source="PTOAS BufidSync",
     unseen="a run stops at a pipe that waits for itself",
     claim="a pipe takes a buffer id that it does not have, gives back one that it has, and ends without any",
     sites=_sites, applies=always, given=lambda s: s.within, undecided=lambda s: s.why,

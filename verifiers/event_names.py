@@ -74,7 +74,9 @@ def _between_cores(context: Context) -> Iterator[CrossSite]:
 
 
 EVENT_CROSS: Rule[CrossSite] = Rule(
-    id="EVENT-CROSS", kind=SAFETY, observable=False, requires=("EV-03",), source="PTO-ISA SyncAll.hpp, PTOAS syncall",
+    id="EVENT-CROSS",
+    formula="id not in the ids that the library keeps for itself",
+    kind=SAFETY, observable=False, requires=("EV-03",), source="PTO-ISA SyncAll.hpp, PTOAS syncall",
     claim="a flag between cores is not one that synchronisation of all cores uses",
     sites=_between_cores, applies=always, assumptions=("RESERVED-FLAGS",),
     goal=lambda s: s.free,
@@ -105,7 +107,9 @@ def _named_pipes(context: Context) -> Iterator[PipeSite]:
 
 
 EVENT_PIPE: Rule[PipeSite] = Rule(
-    id="EVENT-PIPE", kind=SAFETY, observable=False, requires=("EV-05",), source="PTO-ISA machine model; PTOAS#1026",
+    id="EVENT-PIPE",
+    formula="pipe in pipes(kind of core)",
+    kind=SAFETY, observable=False, requires=("EV-05",), source="PTO-ISA machine model; PTOAS#1026",
     claim="a flag or barrier names pipes that the core has",
     sites=_named_pipes, applies=always,
     goal=lambda s: s.pipe not in FOREIGN_PIPES[s.kind],
@@ -137,7 +141,9 @@ def _meetings(context: Context) -> Iterator[LaunchSite]:
 
 
 EVENT_LAUNCH: Rule[LaunchSite] = Rule(
-    id="EVENT-LAUNCH", kind=SAFETY, observable=False, requires=("EV-06",), source="PTO-ISA SyncAll.hpp; pypto#1940",
+    id="EVENT-LAUNCH",
+    formula="blocks = cores, for a barrier that waits for all cores of the chip",
+    kind=SAFETY, observable=False, requires=("EV-06",), source="PTO-ISA SyncAll.hpp; pypto#1940",
     unseen="a replay runs one block",
     claim="a barrier of all cores is reached by as many cores as it waits for",
     sites=_meetings, applies=always,

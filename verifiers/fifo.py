@@ -126,7 +126,9 @@ def _explain_pop(s: CountSite, w: Witness) -> str:
 
 
 FIFO_POP: Rule[CountSite] = Rule(
-    id="FIFO-POP", kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
+    id="FIFO-POP",
+    formula="pops(pipe) <= pushes(pipe) at the end, and no end waits for one that waits for it",
+    kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
     claim="nothing is popped that is not pushed",
     sites=lambda c: _ends(c, *_FREE), applies=always, assumptions=("LANE-INDEX",),
     given=lambda s: not s.why, undecided=lambda s: s.why, goal=lambda s: _no_more(s) & _goes_on(s),
@@ -145,7 +147,9 @@ def _explain_drain(s: CountSite, w: Witness) -> str:
 
 
 FIFO_DRAIN: Rule[CountSite] = Rule(
-    id="FIFO-DRAIN", kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
+    id="FIFO-DRAIN",
+    formula="pushes(pipe) <= pops(pipe) at the end",
+    kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
     claim="everything that is pushed is popped before the kernel ends",
     sites=lambda c: _ends(c, "pto.tpush_to_aiv", "pto.tpush_to_aic"), applies=always, assumptions=("LANE-INDEX",),
     given=lambda s: not s.why, undecided=lambda s: s.why, goal=_no_more, explain=_explain_drain,
@@ -175,7 +179,9 @@ def _explain_free(s: CountSite, w: Witness) -> str:
 
 
 FIFO_FREE: Rule[CountSite] = Rule(
-    id="FIFO-FREE", kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
+    id="FIFO-FREE",
+    formula="frees(pipe) = pops(pipe) at the end",
+    kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
     claim="each popped slot is freed once",
     sites=_frees, applies=always, assumptions=("LANE-INDEX", "FREE-NEEDED"),
     given=lambda s: not s.why, undecided=lambda s: s.why,
@@ -245,7 +251,9 @@ def _line(s: UseSite, step: Step | None) -> int:
 
 
 FIFO_USED: Rule[UseSite] = Rule(
-    id="FIFO-USED", kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
+    id="FIFO-USED",
+    formula="the last use of a popped tile comes before its free",
+    kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
     claim="a popped tile is not used after its slot is freed",
     sites=_uses, applies=always, assumptions=("FREE-NEEDED",),
     given=lambda s: not s.why, undecided=lambda s: s.why,

@@ -143,7 +143,9 @@ def _few(s: CreditSite) -> Cond:
 
 
 FIFO_OVERRUN: Rule[CreditSite] = Rule(
-    id="FIFO-OVERRUN", kind=SAFETY, observable=False, requires=("XC-12",),
+    id="FIFO-OVERRUN",
+    formula="outstanding(slots) <= slots, or pushes <= slots",
+    kind=SAFETY, observable=False, requires=("XC-12",),
     source="PTO-ISA npu/*/TPush.hpp, theorem FIFO-OVERRUN",
     claim="the producer never writes a slot that the consumer has not read",
     sites=_pipes, applies=always, assumptions=("FIFO-CREDITS",),

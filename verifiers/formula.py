@@ -25,7 +25,9 @@ _ONLY = frozenset({"tile", "step"})
 
 
 def formula_of(rule: AnyRule, context: Context) -> str:
-    """The formula of a rule, from the first of the rule's sites in `context` that gives one."""
+    """The formula of a rule: as it is declared, or from the first of the rule's sites in `context` that gives one."""
+    if rule.formula:
+        return rule.formula
     for site in rule.sites(context):
         if rule.applies(site):
             found = _evaluated(rule, site)

@@ -186,7 +186,9 @@ def _unwritten(s: PathSite, w: Witness) -> str:
 
 
 INIT_PATH: Rule[PathSite] = Rule(
-    id="INIT-PATH", kind=SAFETY, observable=True, requires=("VF-01",), assumptions=("ACC-IN-PLACE",),
+    id="INIT-PATH",
+    formula="path(read) => path(some write of the tile before it)",
+    kind=SAFETY, observable=True, requires=("VF-01",), assumptions=("ACC-IN-PLACE",),
     unneeded=lambda s: () if s.op.name.endswith(".acc") else ("ACC-IN-PLACE",),
     source="PTOAS accepts it (measured); PTO-ISA: the contents of an unwritten tile are undefined",
     claim="a tile that is read was written on every path, for every trip count",

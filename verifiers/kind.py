@@ -52,7 +52,9 @@ def _pipes(context: Context) -> Iterator[KindSite]:
 
 
 KIND_PIPE: Rule[KindSite] = Rule(
-    id="KIND-PIPE", kind=SAFETY, observable=False, requires=("EV-05",), source="PTO-ISA machine model; PTOAS#1026",
+    id="KIND-PIPE",
+    formula="pipe in pipes(kind of core)",
+    kind=SAFETY, observable=False, requires=("EV-05",), source="PTO-ISA machine model; PTOAS#1026",
     claim="an op runs on a pipe that its core has",
     sites=_pipes, applies=always,
     goal=lambda s: s.pipe not in FOREIGN_PIPES[s.kind],
@@ -71,7 +73,9 @@ def _spaces(context: Context) -> Iterator[SpaceSite]:
 
 
 KIND_SPACE: Rule[SpaceSite] = Rule(
-    id="KIND-SPACE", kind=SAFETY, observable=False, requires=("VF-01",), source="PTO-ISA machine model",
+    id="KIND-SPACE",
+    formula="space = vec on a vector core, space != vec on a cube core",
+    kind=SAFETY, observable=False, requires=("VF-01",), source="PTO-ISA machine model",
     claim="what an op loads, stores or fills lies in a memory of its core",
     sites=_spaces, applies=always,
     goal=lambda s: (s.space is Space.VEC) == (s.kind == "vector"),

@@ -67,7 +67,9 @@ def _view_name(s: TransferSite) -> str:
 
 
 LAYOUT_LOAD: Rule[TransferSite] = Rule(
-    id="LAYOUT-LOAD", kind=SAFETY, observable=False, requires=("CG-05", "VF-01"),
+    id="LAYOUT-LOAD",
+    formula="layout(tile) in the layouts that a load makes of layout(tensor)",
+    kind=SAFETY, observable=False, requires=("CG-05", "VF-01"),
     source="PTO-ISA tload_common.hpp, static asserts",
     claim="a load fills a tile of its view's layout; into mat it also makes NZ from ND and ZN from DN",
     unseen="the C++ of such a text does not compile (static asserts)",
@@ -96,7 +98,9 @@ def _stored(s: TransferSite) -> bool:
 
 
 LAYOUT_STORE: Rule[TransferSite] = Rule(
-    id="LAYOUT-STORE", kind=SAFETY, observable=False, requires=("CG-05", "VF-01"),
+    id="LAYOUT-STORE",
+    formula="layout(tile) in the layouts that a store takes to layout(tensor), or one line",
+    kind=SAFETY, observable=False, requires=("CG-05", "VF-01"),
     source="PTO-ISA TStore.hpp, static asserts",
     claim="a store keeps the layout of a vec tile and writes an accumulator (NZ) to an ND or NZ view",
     unseen="the C++ of such a text does not compile (static asserts)",

@@ -177,7 +177,9 @@ def _overwritten(s: ReadSite, w: Witness) -> str:
 
 
 PLAN_OVERLAP: Rule[ReadSite] = Rule(
-    id="PLAN-OVERLAP", kind=SAFETY, observable=True, requires=("MP-01", "MP-02"),
+    id="PLAN-OVERLAP",
+    formula="live(a) and live(b) => bytes(a) and bytes(b) are disjoint",
+    kind=SAFETY, observable=True, requires=("MP-01", "MP-02"),
     source="PTOAS checks nothing at level3 (measured); pypto#1821, #585",
     claim="what a tile holds is not overwritten through another tile before its last read",
     sites=_reads, applies=lambda s: s.read.tile.root.address is not None,
@@ -189,7 +191,9 @@ PLAN_OVERLAP: Rule[ReadSite] = Rule(
 )
 
 INIT_READ: Rule[ReadSite] = Rule(
-    id="INIT-READ", kind=SAFETY, observable=True, requires=("VF-01",), source="PTOAS accepts it (measured)",
+    id="INIT-READ",
+    formula="some write of the tile comes before the read",
+    kind=SAFETY, observable=True, requires=("VF-01",), source="PTOAS accepts it (measured)",
     claim="a tile that is read was written before",
     sites=_first_reads, applies=lambda s: possible_bytes(s.read.tile) != 0,
     given=_something_is_read,

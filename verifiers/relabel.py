@@ -77,7 +77,9 @@ def _laid(tile: TileUse) -> str:
 
 
 LAYOUT_NAME: Rule[RelabelSite] = Rule(
-    id="LAYOUT-NAME", kind=SAFETY, observable=False, requires=("VF-01",),
+    id="LAYOUT-NAME",
+    formula="layout(last write) = layout(read), or their bytes are disjoint",
+    kind=SAFETY, observable=False, requires=("VF-01",),
     source="PTO-ISA Tile: the layout is the handle's, the bytes hold none",
     claim="what is written through one handle is read through another one in the same order of elements",
     unseen="which order is meant is not in the text",

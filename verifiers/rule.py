@@ -50,6 +50,9 @@ class Rule(Generic[S]):
 
     `shown`: values that the rule itself has found to fail, for rules whose goal does not tell them.
 
+    `formula`: what is claimed in symbols, where a walk over the program finds what the goal only asks for; elsewhere it
+    is read off the goal.
+
     `undecided`: why a site is beyond the rule ('' if it is not); there a goal that holds whatever happens is proved,
     and one that fails within `given` refuted, all the same. `chosen`: parameters that the rule may choose against a
     goal, such as those that count iterations.
@@ -74,6 +77,7 @@ class Rule(Generic[S]):
     undecided: Callable[[S], str] = field(default=lambda s: "")
     chosen: Callable[[S], frozenset[str]] = field(default=lambda s: frozenset())
     shown: Callable[[S], Mapping[str, int]] = field(default=lambda s: {})
+    formula: str = ""
 
 
 def always(site: Site) -> bool:

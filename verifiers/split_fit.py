@@ -76,7 +76,9 @@ def _parts(context: Context) -> Iterator[FitSite]:
 
 
 SPLIT_TYPE: Rule[FitSite] = Rule(
-    id="SPLIT-TYPE", kind=SAFETY, observable=False, requires=("XC-12",), source="PTO-ISA TPush.hpp, TPop.hpp",
+    id="SPLIT-TYPE",
+    formula="dtype(popped) = dtype(pushed)",
+    kind=SAFETY, observable=False, requires=("XC-12",), source="PTO-ISA TPush.hpp, TPop.hpp",
     claim="what is popped has elements of the type that was pushed",
     sites=_once, applies=always, goal=lambda s: s.popped == s.pushed,
     explain=lambda s, w: (

@@ -83,7 +83,9 @@ def _differences(s: ViewSite) -> list[str]:
 
 
 VIEW_TYPE: Rule[ViewSite] = Rule(
-    id="VIEW-TYPE", kind=LEGALITY, observable=True, requires=("CG-13", "VF-01"), source="PTOAS subview verifier",
+    id="VIEW-TYPE",
+    formula="(dtype, space, layout, fractal, pad, compact)(view) = the same of its tile",
+    kind=LEGALITY, observable=True, requires=("CG-13", "VF-01"), source="PTOAS subview verifier",
     claim="a subview has its tile's element type, space, layout, fractal, pad and compact mode",
     sites=view_sites, applies=lambda s: s.view.how == "subview",
     goal=lambda s: not _differences(s),
@@ -116,7 +118,9 @@ VIEW_RESHAPE: Rule[ViewSite] = Rule(
 )
 
 VIEW_DENSE: Rule[ViewSite] = Rule(
-    id="VIEW-DENSE", kind=SAFETY, observable=False, requires=("CG-07",), source="PTO-ISA tile storage; pypto#1510",
+    id="VIEW-DENSE",
+    formula="rows(parent) = 1 or pitch(parent) = row bytes(parent)",
+    kind=SAFETY, observable=False, requires=("CG-07",), source="PTO-ISA tile storage; pypto#1510",
     unseen="a run shows the bytes as they lie; which elements were meant, only the author knows",
     claim="what is reshaped lies in one piece",
     sites=view_sites, applies=lambda s: s.view.how == "reshape",

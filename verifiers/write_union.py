@@ -155,7 +155,9 @@ def _missed(s: UnionSite, w: Witness) -> str:
 
 
 WRITE_UNION: Rule[UnionSite] = Rule(
-    id="WRITE-UNION", kind=SAFETY, observable=True, requires=("VF-01",), source="PyPTO: an Out is written wholly",
+    id="WRITE-UNION",
+    formula="0 <= element < extent => some store writes the element",
+    kind=SAFETY, observable=True, requires=("VF-01",), source="PyPTO: an Out is written wholly",
     claim="several stores, or stores under a condition, that go by an output's own extent leave no rest; with --strict "
           "they write all of it",
     sites=_sites, applies=always, given=lambda s: s.inside if not s.untold else False, undecided=lambda s: s.untold,

@@ -42,7 +42,9 @@ def _explain(s: AgainSite, w: Witness) -> str:
 
 
 EVENT_AGAIN: Rule[AgainSite] = Rule(
-    id="EVENT-AGAIN", kind=SAFETY, observable=True, requires=("EV-03",), source="PTO-ISA event.hpp",
+    id="EVENT-AGAIN",
+    formula="wait(flag, n) happens before set(flag, n + 1)",
+    kind=SAFETY, observable=True, requires=("EV-03",), source="PTO-ISA event.hpp",
     claim="a flag is set again only after the wait for its last set has run",
     sites=_sites, applies=always, assumptions=("EVENT-KEY", "FLAG-WAITS"),
     undecided=lambda s: s.why, given=lambda s: not s.why, goal=lambda s: not s.again.open,

@@ -158,7 +158,9 @@ def _explain(s: CoreSite, w: Witness) -> str:
 
 
 HANDOVER: Rule[CoreSite] = Rule(
-    id="RACE-CORE", kind=SAFETY, observable=True, requires=("EV-06",), source="PTO-ISA set_cross_core, TPush.hpp",
+    id="RACE-CORE",
+    formula="bytes(a) and bytes(b) overlap, and one writes => a before b or b before a, a and b on two cores",
+    kind=SAFETY, observable=True, requires=("EV-06",), source="PTO-ISA set_cross_core, TPush.hpp",
     claim="accesses of two cores to the same global memory are ordered by a flag, a push or a barrier of both cores",
     sites=_sites, applies=always, assumptions=("DISTINCT-POINTERS",),
     undecided=lambda s: s.why, given=lambda s: not s.why,

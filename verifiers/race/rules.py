@@ -63,12 +63,17 @@ def _unneeded(s: PairSite) -> tuple[str, ...]:
     return (*fence, *pointers, *(a for a in _READINGS if a not in used))
 
 
+_WRITES = {
+    Hazard.RAW: "a writes and b reads", Hazard.WAR: "a reads and b writes", Hazard.WAW: "both write",
+}
 _READINGS = ("VEC-TO-MAT-PIPE", "RAMP-PIPE", "MAT-FILL-PIPE", "POP-PIPE")
 
 
 def _rule(word: str, hazard: Hazard, claim: str) -> Rule[PairSite]:
     return Rule(
-        id=f"RACE-{word}", kind=SAFETY, observable=True, requires=("EV-02", "EV-08"), source=_SOURCE, claim=claim,
+        id=f"RACE-{word}",
+        formula=f"bytes(a) and bytes(b) overlap, {_WRITES[hazard]} => a happens before b, for a before b in the text",
+        kind=SAFETY, observable=True, requires=("EV-02", "EV-08"), source=_SOURCE, claim=claim,
         sites=_pairs(hazard), applies=always,
         assumptions=("EVENT-KEY", "SAME-PIPE", "LOAD-AFTER-LOAD", "SAME-TILE", "SCALAR-ISSUES", "DISTINCT-POINTERS",
                      "FLAG-IS-FENCE", *_READINGS),

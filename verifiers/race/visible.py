@@ -60,7 +60,9 @@ def _explain_hidden(s: PairSite, w: Witness) -> str:
 
 
 VISIBLE: Rule[PairSite] = Rule(
-    id="RACE-VISIBLE", kind=SAFETY, observable=True, requires=("EV-02",), source="PTO-ISA; PTOAS#730",
+    id="RACE-VISIBLE",
+    formula="write, fence or clean of the cache, read, in this order",
+    kind=SAFETY, observable=True, requires=("EV-02",), source="PTO-ISA; PTOAS#730",
     claim="what is read back from global memory has been made visible to the unit that reads it",
     sites=_hidden, applies=always, assumptions=("FLAG-IS-FENCE", "DISTINCT-POINTERS"),
     undecided=lambda s: s.why, given=lambda s: not s.why,
@@ -78,7 +80,9 @@ def _explain_early(s: NoticeSite, w: Witness) -> str:
 
 
 NOTIFY: Rule[NoticeSite] = Rule(
-    id="RACE-NOTIFY", kind=SAFETY, observable=False, requires=("EV-02",), source="PTOAS#711, PTOAS#872",
+    id="RACE-NOTIFY",
+    formula="write, fence of global memory, notification, in this order",
+    kind=SAFETY, observable=False, requires=("EV-02",), source="PTOAS#711, PTOAS#872",
     unseen="the other device is not part of a run",
     claim="a fence of global memory stands between a write and the notification that it is there",
     sites=_notices, applies=always, undecided=lambda s: s.why, given=lambda s: not s.why,
