@@ -49,7 +49,7 @@ WRITE_ANY: Rule[FunctionSite] = Rule(
     sites=_functions, applies=always,
     goal=lambda s: s.leaving > 0,
     explain=lambda s, w: f"function {s.name} computes on tiles but stores nothing: its outputs are never written",
-    help=lambda s: "store the result: pl.store(tile, offsets, out)",
+    help=lambda s: "store the result: " + ("pl.store(tile, offsets, out)" if s.context.authored else "pto.tstore"),
     mutant=lambda s: s.leaving >= 0,
 )
 
