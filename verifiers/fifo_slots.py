@@ -95,12 +95,13 @@ def slots_of(context: Context, step: Step) -> int:
 
 def _local_slots(step: Step) -> int:
     given = step.op.attrs.get("local_slot_num")
-    return given if isinstance(given, int) else LOCAL_SLOTS
+    return given if isinstance(given, int) and given > 0 else LOCAL_SLOTS
 
 
 def _slots(context: Context, step: Step) -> int:
     given, mask = step.op.attrs.get("slot_num"), step.op.attrs.get("dir_mask")
-    return given if isinstance(given, int) else slot_count(mask if isinstance(mask, int) else 0)
+    default = slot_count(mask if isinstance(mask, int) else 0)
+    return given if isinstance(given, int) and given > 0 else default  # no slots at all: the assembler refuses that
 
 
 FIFO_RING: Rule[RingSite] = Rule(

@@ -180,3 +180,12 @@ def test_a_pipe_lies_in_memory_if_its_own_end_says_so() -> None:
     for memory in (True, False):
         program = build_program(read(pair_of_cores(PUSH, pop(), memory=memory), "k.pto").funcs[1], "k.pto", "a2a3")
         assert (through_memory(program, 0), through_memory(program, 1)) == (memory, False)
+
+
+@pytest.mark.parametrize("slots", [0, -1])
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+def test_a_pipe_without_slots_is_refused_and_nothing_falls_over_it(slots: int, chip: str) -> None:
+    text = pair_of_cores(turns("%c8", PUSH), turns("%c8", BOTH), slots=slots, memory=chip == "a2a3")
+    results = verify(read(text, "k.pto"), target(chip), Options())
+    refuted = {o.rule for r in results for o in r.obligations if o.verdict is Verdict.REFUTED}
+    assert any(rule.startswith("LEGAL-") for rule in refuted)
