@@ -1,0 +1,59 @@
+"""The scenarios of order that public reports tell: each has its pair here, refuted by the rule that is about it, and
+where readings or chips differ, each verdict."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pytest
+
+from pypto_verified.check import CheckOptions, check_file
+from pypto_verified.report.model import Verdict
+from tests.corpus.test_corpus import HERE, rule_of
+
+
+class Scenario(NamedTuple):
+    """What goes wrong, the pair that shows it, and the rule that finds it."""
+
+    what: str
+    pair: str
+    rule: str
+
+
+SCENARIOS = (
+    Scenario("a loop of no turns holds the only wait for loads", "race_zero_trip", "RACE-RAW"),
+    Scenario("a flag that only a first turn sets is waited for", "event_zero_trip", "EVENT-WAIT"),
+    Scenario("the barrier between a fill and its use stands in a branch", "race_branch_join", "RACE-RAW"),
+    Scenario("a put reads through MTE2 what MTE3 stores", "race_put_reads", "RACE-RAW"),
+    Scenario("a view's rows are read while its parent is loaded", "race_view_alias", "RACE-RAW"),
+    Scenario("a ramp with scratch runs on V, the store waits for S", "race_ramp_pipe", "RACE-RAW"),
+    Scenario("a product left in global memory is read by the other core at once", "race_core_handover", "RACE-CORE"),
+    Scenario("two fences, one in the other, use one flag", "event_nested_fences", "EVENT-SET"),
+    Scenario("a flag is set while it is set", "event_double_set", "EVENT-SET"),
+    Scenario("a flag is primed in each turn, waited for in some", "event_conditional_prime", "EVENT-SET"),
+    Scenario("the last tile has a negative extent", "hang_negative_extent", "VALID-LOWER"),
+    Scenario("a move onto its own bytes in another layout", "move_onto_itself", "LAYOUT-MOVE"),
+    Scenario("a scalar store is not cleaned from the cache", "race_cache_not_cleaned", "RACE-VISIBLE"),
+    Scenario("a notification follows a put without a fence", "race_notify_early", "RACE-NOTIFY"),
+    Scenario("two pops for one push", "fifo_two_pops", "FIFO-POP"),
+    Scenario("a tile stays in the pipe", "fifo_left_in_pipe", "FIFO-DRAIN"),
+    Scenario("credits that stand for too many tiles", "fifo_five_slots", "FIFO-OVERRUN"),
+    Scenario("a lane pops what was not pushed of a box", "split_columns_of_box", "SPLIT-PITCH"),
+)
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS, ids=lambda s: str(s.pair))
+def test_a_scenario_has_a_pair_of_its_rule(scenario: Scenario) -> None:
+    """That the bad text is refuted at its line, replayed where a run can show it, and the clean one proved, is tested
+    of every pair."""
+    reject, accept = (HERE / folder / f"{scenario.pair}.pto" for folder in ("reject", "accept"))
+    assert rule_of(reject) == scenario.rule
+    assert accept.exists()
+
+
+@pytest.mark.parametrize(("chip", "verdict"), [("a2a3", Verdict.REFUTED), ("a5", Verdict.PROVED)])
+def test_ops_of_one_pipe_need_a_barrier_on_one_chip_only(chip: str, verdict: Verdict) -> None:
+    result = check_file(str(HERE / "reject" / "race_branch_join.pto"), CheckOptions(target=chip, timeout=0))
+    races = [f.verdict for function in result.functions for f in function.findings if f.rule.startswith("RACE")]
+    assert (Verdict.REFUTED in races) is (verdict is Verdict.REFUTED)
+    assert verdict is Verdict.REFUTED or not races
