@@ -382,3 +382,15 @@ def test_a_popped_tile_on_a5_is_proved_only_if_ordered_after_s_too() -> None:
 
     assert _verdicts(popped(both("S V"))) == {PROVED}
     assert _verdicts(popped()) == {UNKNOWN}
+
+
+def test_a_path_that_knows_nothing_is_not_lost_where_others_know_the_condition() -> None:
+    """Only one arm of the first branch waits for the load, and only there the second condition is asked for; asking
+    for it again must not forget the arm that has not waited."""
+    asked = branch("sle, %M, %c1", exp("a", "b"))
+    text = pipes(
+        read("a"), "%no = arith.cmpi slt, %N, %c1 : index", "scf.if %no {", "} else {", both("MTE2 V"), asked, "}",
+        branch("sle, %M, %c1", "%unused = arith.addi %M, %c1 : index"), barrier("V"), exp("a", "c"),
+        args="%M: index, %N: index")
+    result = _judge(text)
+    assert {o.verdict for o in result.obligations if o.rule == "RACE-RAW"} > {PROVED}, "the last read is not ordered"

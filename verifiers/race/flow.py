@@ -151,9 +151,9 @@ class Flow(Walker):
         for known, order in paths.items():
             here = decided(cond, known)
             if here is not FALSE:
-                then[self._with(known, here)] = order.copy() if here is not TRUE else order
+                put(then, self._with(known, here), order.copy() if here is not TRUE else order)
             if here is not TRUE:
-                orelse[self._with(known, ~here)] = order
+                put(orelse, self._with(known, ~here), order)
         done = self._run(branch.then, then, at) if then else {}
         other = self._run(branch.orelse, orelse, at) if orelse else {}
         merge(done, other)
