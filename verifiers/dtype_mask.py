@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from verifiers.access import Step, TileUse
+from pypto_verified.index import Cond, all_of, any_of
+from pypto_verified.index.cond import FALSE, TRUE
+from verifiers.access import SymbolKind, TileUse
+from verifiers.access.overlap import disjoint, same_bytes
 from verifiers.elementwise import OPS
 from verifiers.last_write import effects_of, last_writes_of
 from verifiers.op_sites import COL_EXPANSION, COL_REDUCTION, PARTIAL, ROW_EXPANSION, ROW_REDUCTION, names
+from verifiers.reaching import Source
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
 
@@ -22,10 +26,13 @@ _ON_NUMBERS = (OPS | PARTIAL | ROW_REDUCTION | COL_REDUCTION | ROW_EXPANSION | C
 
 @dataclass(frozen=True, slots=True)
 class MaskSite(Site):
-    """A tile that an op computes with, and the comparisons that may have written it last."""
+    """A tile that an op computes with and, if there is one, the `origin` of a mask that may be in it, where `path`
+    holds. `apart`: when what it wrote is not what is read: elsewhere, or written again since; where another write may
+    have come between, that is up to a symbol that is not chosen at will."""
 
     tile: TileUse
-    comparisons: tuple[Step, ...]
+    origin: str
+    apart: Cond
 
 
 def _sites(context: Context) -> Iterator[MaskSite]:
@@ -38,14 +45,38 @@ def _sites(context: Context) -> Iterator[MaskSite]:
             continue
         for number, region in enumerate(effects[step.index][0]):
             sources = known.get((step.index, number), {})
-            masks = tuple(s.step for s in sources if s.step.op.name in _COMPARISONS)
-            label = f"{op_text(step.op)} {region.tile.name}"
-            yield MaskSite(context, step.op, step.path, label, region.tile, masks)
+            tile, label = region.tile, f"{op_text(step.op)} {region.tile.name}"
+            masks = [s for s in sources if s.step.op.name in _COMPARISONS]
+            if not masks:
+                yield MaskSite(context, step.op, step.path, label, tile, "", TRUE)
+            others = [s for s in sources if s.step.op.name not in _COMPARISONS]
+            for mask in masks:
+                later = [o for o in others if _may_be_later(o, mask)]
+                between = any_of(all_of((o.path, ~disjoint(o.tile, tile))) for o in later)
+                if between is not FALSE:
+                    luck = program.symbols.new(f"{tile.name}_written_between", SymbolKind.OPAQUE, 0, 1)
+                    between = all_of((between, luck >= 1))
+                again = any_of(_again(o, mask, tile) for o in later)
+                apart = any_of((disjoint(mask.tile, tile), again, between))
+                origin = f"{op_text(mask.step.op)} at line {program.location(mask.step.op).line}"
+                yield MaskSite(context, step.op, step.path & mask.path, label, tile, origin, apart)
 
 
-def _origin(s: MaskSite) -> str:
-    step = s.comparisons[0]
-    return f"{op_text(step.op)} at line {s.context.program.location(step.op).line}"
+def _may_be_later(other: Source, mask: Source) -> bool:
+    if other.step.index > mask.step.index:
+        return True
+    return bool(set(other.step.loops) & set(mask.step.loops)) and not (_of_this_turn(other) and _of_this_turn(mask))
+
+
+def _again(other: Source, mask: Source, tile: TileUse) -> Cond:
+    """When a later write of the same iteration has surely replaced what is read. What an earlier iteration wrote has
+    lost its condition: it may be the older one."""
+    known = other.step.index > mask.step.index and _of_this_turn(other) and _of_this_turn(mask)
+    return all_of((other.path, same_bytes(other.tile, tile))) if known else FALSE
+
+
+def _of_this_turn(source: Source) -> bool:
+    return not source.step.loops or (source.path is not TRUE and source.path is source.step.path)
 
 
 DTYPE_MASK: Rule[MaskSite] = Rule(
@@ -55,12 +86,12 @@ DTYPE_MASK: Rule[MaskSite] = Rule(
     claim="an op that computes with numbers is not given the mask of a comparison",
     unseen="the bytes of a mask are numbers like any other",
     sites=_sites, applies=always,
-    goal=lambda s: not s.comparisons,
+    goal=lambda s: s.apart,
     explain=lambda s, w: (
         f"{op_text(s.op)} takes the bytes of {s.tile.name} for numbers; they are a mask, eight elements to a byte, "
-        f"written by {_origin(s)}"),
+        f"written by {s.origin}"),
     help=lambda s: "select numbers with it first (tsel, tsels)",
-    mutant=lambda s: len(s.comparisons) != 2,
+    mutant=lambda s: TRUE,
 )
 
 RULES = (DTYPE_MASK,)
