@@ -58,7 +58,7 @@ def examine(stages: Stages, seed: int, example: int) -> None:
     except Undefined:
         return
     outcome = stages.timed("simulator: run", lambda: simulate(k.function, artifact, program, chip, trial))
-    find = stages.timed("compare", lambda: compared(outcome, trial, expected, loose, "meaning"))
+    find = stages.timed("compare", lambda: compared(k.function, outcome, trial, expected, loose, "meaning"))
     if find is not None:
         print(f"find: seed {seed}, example {example}: {find.detail}")
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from pypto_verified import interpreter, simulator
 from pypto_verified.compiler import Artifact, MemoryPlanner, compile_function
-from pypto_verified.equality import Outputs, equal_elements, first_difference, tells
+from pypto_verified.equality import Outputs, coarsest, equal_elements, first_difference, tells
 from pypto_verified.errors import NOWHERE, Location, NotModelled
 from pypto_verified.interpreter import Pipes, Undefined, interpret
 from pypto_verified.ir.expr import Call
@@ -182,7 +182,7 @@ def _simulator_differs(
         error = outcome.errors[0]
         return Difference(function.name, SIMULATOR, trial, "", (), "defined", f"{error.kind}: {error.message}",
                           error.op, error.location)
-    differs = first_difference(expected, outcome.outputs, loose)
+    differs = first_difference(expected, outcome.outputs, loose, coarsest([function], loose))
     return None if differs is None else Difference(function.name, SIMULATOR, trial, *differs)
 
 

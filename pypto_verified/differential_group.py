@@ -15,7 +15,7 @@ import numpy as np
 from pypto_verified.compiler import Artifact, compile_function
 from pypto_verified.differential import MAX_STEPS, SIMULATOR, Comparison, Difference
 from pypto_verified.dtypes import DType
-from pypto_verified.equality import Outputs, first_difference, tells
+from pypto_verified.equality import Outputs, coarsest, first_difference, tells
 from pypto_verified.errors import NotModelled
 from pypto_verified.interpreter import Pipes, Undefined, interpret
 from pypto_verified.ir.stmt import Function
@@ -170,5 +170,5 @@ def _differs(
         type_, value = types[name], trial.values[name]
         if isinstance(type_, TensorType) and isinstance(value, np.ndarray):
             found[name] = from_memory(array, type_, value.shape, trial.sizes)
-    differs = first_difference(expected, found, loose)
+    differs = first_difference(expected, found, loose, coarsest([group.cube, group.vector], loose))
     return None if differs is None else Difference(group.cube.name, stage, trial, *differs)

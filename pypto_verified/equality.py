@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import TypeAlias
 
 import numpy as np
 
-from pypto_verified.trials import Array, Scalar
+from pypto_verified.ir.stmt import Function
+from pypto_verified.ir.types import TileType
+from pypto_verified.ir.walk import calls
+from pypto_verified.trials import Array, Scalar, stored
 
 Outputs: TypeAlias = Mapping[str, Array]
 
@@ -15,22 +18,30 @@ TOLERANCE = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 6e-2}
 """Allowed difference relative to the largest result, where an op of `UNSPECIFIED` left a result open."""
 
 
+def coarsest(functions: Iterable[Function], loose: Set[str]) -> float:
+    """The greatest TOLERANCE of the types in which an op of `loose` gives its result, 0.0 if there is none: a cast of it
+    to a finer type is no surer."""
+    types = (c.type for f in functions for c in calls(f.body) if c.op in loose) if loose else ()
+    return max((TOLERANCE.get(stored(t.dtype).name, 0.0) for t in types if isinstance(t, TileType)), default=0.0)
+
+
 def first_difference(
-    expected: Outputs, found: Outputs, loose: frozenset[str] | set[str]
+    expected: Outputs, found: Outputs, loose: Set[str], least: float = 0.0
 ) -> tuple[str, tuple[int, ...], str, str] | None:
     """(output, element, expected, found) of the first unequal element; NaN equals NaN. Only what both have is compared:
-    the simulator does not show what a lone core pushed."""
+    the simulator does not show what a lone core pushed. `least`: see `equal_elements`."""
     for name in (n for n in expected if n in found):
         wanted, got = expected[name], found[name]
-        wrong = np.argwhere(~equal_elements(wanted, got, bool(loose)))
+        wrong = np.argwhere(~equal_elements(wanted, got, bool(loose), least))
         if len(wrong):
             at = tuple(int(i) for i in wrong[0])
             return name, at, str(wanted[at]), str(got[at])
     return None
 
 
-def equal_elements(a: Array, b: Array, tolerant: bool) -> np.typing.NDArray[np.bool_]:
-    """Bitwise equality per element, NaN with NaN; `tolerant`: floats may differ by TOLERANCE."""
+def equal_elements(a: Array, b: Array, tolerant: bool, least: float = 0.0) -> np.typing.NDArray[np.bool_]:
+    """Bitwise equality per element, NaN with NaN; `tolerant`: floats may differ by TOLERANCE, and by `least` where that
+    is more (`coarsest`)."""
     unsigned = np.dtype(f"u{a.itemsize}")
     same = np.ascontiguousarray(a).view(unsigned) == np.ascontiguousarray(b).view(unsigned)
     if same.all() or a.dtype.name not in TOLERANCE:
@@ -38,7 +49,7 @@ def equal_elements(a: Array, b: Array, tolerant: bool) -> np.typing.NDArray[np.b
     x, y = a.astype(np.float64), b.astype(np.float64)
     same = same | (np.isnan(x) & np.isnan(y))
     if tolerant and x.size:
-        limit = TOLERANCE[a.dtype.name]
+        limit = max(TOLERANCE[a.dtype.name], least)
         largest = np.max(np.abs(np.where(np.isfinite(x), x, 0.0)))
         with np.errstate(invalid="ignore"):
             same = same | (np.abs(x - y) <= limit * np.maximum(np.abs(x), min(largest, 1.0) + largest))

@@ -103,7 +103,7 @@ def _same(
         interpreted(kernel.function, trial, loose)
         outcome = simulate(function, artifact, program, chip, trial)
         try:
-            find = compared(outcome, trial, expected, loose, oracle)
+            find = compared(kernel.function, outcome, trial, expected, loose, oracle)
         except NotModelled:
             return
         if find is not None:

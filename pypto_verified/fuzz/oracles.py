@@ -22,6 +22,7 @@ import numpy as np
 from pypto_verified import simulator
 from pypto_verified.compiler import MemoryPlanner, compile_function
 from pypto_verified.differential import Simulated, equal_elements, simulate
+from pypto_verified.equality import coarsest
 from pypto_verified.errors import NotModelled, PtoError
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.vocabulary import KNOWN, REFUSALS
@@ -127,13 +128,14 @@ def _examine(kernel: Kernel, chosen: Iterable[Trial], deep: bool, verdict: Verdi
                 return
             verdict.undefined += 1
             continue
-        if is_open(kernel.function, loose):
-            verdict.undefined += 1
-            continue
-        find = compared(simulate(kernel.function, artifact, program, chip, trial), trial, expected, loose, "meaning")
+        outcome = simulate(kernel.function, artifact, program, chip, trial)
+        find = compared(kernel.function, outcome, trial, expected, loose, "meaning")
         if find is not None:
             verdict.finds.append(find)
             return
+        if is_open(kernel.function, loose):
+            verdict.undefined += 1
+            continue
         verdict.agreed += 1
         verdict.bitwise += not loose
         trials.append((trial, expected))
@@ -167,9 +169,10 @@ def is_open(function: Function, loose: set[str]) -> bool:
 
 
 def compared(
-    outcome: Simulated, trial: Trial, expected: Mapping[str, Array], loose: set[str], oracle: str
+    function: Function, outcome: Simulated, trial: Trial, expected: Mapping[str, Array], loose: set[str], oracle: str
 ) -> Find | None:
-    """What a run of the `.pto` did wrong. NotModelled for an op that the simulator lacks."""
+    """What a run of a function's `.pto` did wrong; if its result is open, only faults count. NotModelled for an op that
+    the simulator lacks."""
     for error in outcome.errors:
         if isinstance(error, UnmodelledError):
             raise NotModelled(f"{error.op}: {error.message} in the simulator")
@@ -177,9 +180,12 @@ def compared(
         error = outcome.errors[0]
         cause = f"{error.kind} at {error.op}: {pattern(error.message)}"
         return Find(oracle, cause, str(error), trial, expected, outcome.outputs)
+    if is_open(function, loose):
+        return None
+    least = coarsest([function], loose)
     for name, wanted in expected.items():
         got = outcome.outputs[name]
-        wrong = np.argwhere(~equal_elements(wanted, got, bool(loose)))
+        wrong = np.argwhere(~equal_elements(wanted, got, bool(loose), least))
         if len(wrong):
             at = tuple(int(i) for i in wrong[0])
             detail = f"{name}{list(at)} is {got[at]} instead of {wanted[at]}, {len(wrong)} elements differ [{trial}]"

@@ -79,7 +79,7 @@ def _run(
         return Find("order: runs", "a hang", f"{order}: {outcome.deadlock}", trial)
     simulated = Simulated(named(kernel.function, artifact, trial, outcome.outputs), outcome.errors)
     try:
-        return compared(simulated, trial, expected, loose, "order: runs")
+        return compared(kernel.function, simulated, trial, expected, loose, "order: runs")
     except NotModelled:
         return None
 

@@ -204,7 +204,8 @@ def _examined(
         raise AssertionError(_told(function, trial, str(error))) from None
     except Undefined as error:
         raise AssertionError(_told(function, trial, str(error))) from None
-    find = compared(simulate(function, artifact, program, chip, trial), trial, expected, loose, "meaning")
+    outcome = simulate(function, artifact, program, chip, trial)
+    find = compared(function, outcome, trial, expected, loose, "meaning")
     if find is not None:
         raise AssertionError(_told(function, trial, f"interpreter and simulator differ: {find.detail}"))
     return Run(trial.values, expected, trial.sizes, trial.kind, not loose)

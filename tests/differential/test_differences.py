@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pypto_verified.differential import SIMULATOR, compare, compare_passes
-from pypto_verified.equality import equal_elements
+from pypto_verified.equality import TOLERANCE, coarsest, equal_elements
 from pypto_verified.errors import NotModelled
 from pypto_verified.ir.expr import Call, Var
 from pypto_verified.ir.stmt import Assign, Function, Stmt
@@ -114,6 +114,19 @@ def test_equality_is_bitwise_but_for_nan() -> None:
     assert equal_elements(a, a + 1, tolerant=True).tolist() == [False, False, True, True]
     integers = np.array([1, 2], np.int32)
     assert equal_elements(integers, integers + 1, tolerant=True).tolist() == [False, False]
+
+
+def test_what_comes_from_an_open_result_of_a_coarser_type_is_as_loose_as_that() -> None:
+    function = kernel(",\n".join([tensor("a", (16, 64), "BF16"), tensor("out", (1, 64), out=True)]), """
+        x = pl.tile.col_prod(pl.load(a, [0, 0], [16, 64]))
+        return pl.store(pl.exp(pl.cast(x, target_type=pl.FP32)), [0, 0], out)
+    """)
+    assert coarsest([function], {"tile.col_prod"}) == TOLERANCE["bfloat16"]
+    assert coarsest([function], {"tile.exp"}) == TOLERANCE["float32"]
+    assert coarsest([function], set()) == 0.0
+    a = np.array([100.0], np.float32)
+    assert equal_elements(a, a * np.float32(1.01), tolerant=True, least=TOLERANCE["bfloat16"]).all()
+    assert not equal_elements(a, a * np.float32(1.01), tolerant=True).any()
 
 
 # Kernels on which the two meanings once differed: what was wrong stands before each.

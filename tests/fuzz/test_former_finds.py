@@ -44,6 +44,15 @@ FINDS = {
         x = pl.load(a, [0, 0], [8, 16])
         return pl.store(pl.tile.col_expand_mul(x, pl.tile.col_prod(x)), [0, 0], out)
     """),
+    # The product in BF16, whose order is the device's, was as certain as a number of the type that it was cast to.
+    "product in another type": (",\n".join([
+        tensor("a", (16, 64), "BF16"), tensor("out", (1, 64), out=True), tensor("out2", (16, 64), "BF16", out=True),
+    ]), """
+        x = pl.load(a, [0, 0], [16, 64])
+        out = pl.store(pl.cast(pl.tile.col_prod(x), target_type=pl.FP32), [0, 0], out)
+        out2 = pl.store(x, [0, 0], out2)
+        return out, out2
+    """),
     # Which of two zeros is the greater was left to numpy, which has another answer for each element type.
     "the greater zero": (_tensors("FP16", 8, 16, "a", "out"), """
         x = pl.tile.divs(pl.load(a, [0, 0], [8, 16]), -0.5)

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from pypto_verified.differential import Simulated
 from pypto_verified.fuzz import deeper, oracles
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.draw import Seeded
 from pypto_verified.fuzz.faults import switched_on
 from pypto_verified.fuzz.generator import kernel
-from pypto_verified.fuzz.oracles import examine, inputs
+from pypto_verified.fuzz.oracles import compared, examine, inputs
 from pypto_verified.fuzz.shrink import shrunk, size
 from pypto_verified.ir.expr import Call
 from pypto_verified.ir.stmt import Assign, Function
 from pypto_verified.passes import pipeline
 from pypto_verified.passes.context import PassContext
+from pypto_verified.simulator.errors import UninitialisedError
 from tests.interpreter.kernels import tensor
 from tests.passes.build import kernel as from_text
 
@@ -63,6 +66,20 @@ def test_a_wrong_result_is_a_find_with_both_results() -> None:
     assert set(find.expected) == {"a", "b", "out"}
     assert (find.expected["out"] != find.actual["out"]).any()
     assert "out[" in find.detail and "elements differ" in find.detail
+
+
+def test_of_a_remainder_of_an_open_result_only_the_faults_count() -> None:
+    function = from_text(PAIR, """
+        x = pl.load(a, [0, 0], [16, 32])
+        t: pl.Tile[[16, 32], pl.FP32] = pl.tile.create([16, 32], dtype=pl.FP32)
+        return pl.store(pl.tile.rem(pl.exp(x), pl.load(b, [0, 0], [16, 32]), t), [0, 0], out)
+    """)
+    trial = next(inputs(_kernel(function), 0, 1))
+    ones, twos = {"out": np.ones((16, 32), np.float32)}, {"out": np.full((16, 32), 2, np.float32)}
+    assert compared(function, Simulated(twos, []), trial, ones, {"tile.exp"}, "meaning") is None
+    assert compared(function, Simulated(twos, []), trial, ones, set(), "meaning") is not None
+    fault = Simulated(ones, [UninitialisedError("bytes that nothing wrote")])
+    assert compared(function, fault, trial, ones, {"tile.exp"}, "meaning") is not None
 
 
 def test_a_tile_that_is_spoilt_by_its_place_is_a_find_of_the_machine_alone() -> None:
