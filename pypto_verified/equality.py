@@ -19,8 +19,8 @@ TOLERANCE = {"float32": 1e-4, "float16": 1e-2, "bfloat16": 6e-2}
 
 
 def coarsest(functions: Iterable[Function], loose: Set[str]) -> float:
-    """The greatest TOLERANCE of the types in which an op of `loose` gives its result, 0.0 if there is none: a cast of it
-    to a finer type is no surer."""
+    """The greatest TOLERANCE of the types in which an op of `loose` gives its result, 0.0 for none: a cast of it to a
+    finer type is no surer."""
     types = (c.type for f in functions for c in calls(f.body) if c.op in loose) if loose else ()
     return max((TOLERANCE.get(stored(t.dtype).name, 0.0) for t in types if isinstance(t, TileType)), default=0.0)
 
