@@ -40,7 +40,7 @@ def _line_help(t: TileSite) -> str:
 
 
 BOX_ROWS: Rule[TileSite] = Rule(
-    id="BOX-ROWS", kind=LEGALITY, observable=True, requires=("CG-19", "VF-01"), source="PTOAS verifyBoxedTileLayout",
+    id="BOX-ROWS", kind=LEGALITY, observable=False, requires=("CG-19", "VF-01"), source="PTOAS verifyBoxedTileLayout",
     claim="a boxed tile's physical rows are a whole number of box rows",
     sites=tile_sites, applies=_rows_rule_applies,
     goal=lambda t: t.rows % t.box.rows == 0,
@@ -53,7 +53,7 @@ BOX_ROWS: Rule[TileSite] = Rule(
 )
 
 BOX_COLS: Rule[TileSite] = Rule(
-    id="BOX-COLS", kind=LEGALITY, observable=True, requires=("CG-19", "VF-01"), source="PTOAS verifyBoxedTileLayout",
+    id="BOX-COLS", kind=LEGALITY, observable=False, requires=("CG-19", "VF-01"), source="PTOAS verifyBoxedTileLayout",
     claim="a boxed tile's physical columns are a whole number of box columns",
     sites=tile_sites, applies=lambda t: t.boxed and _whole_bytes(t),
     goal=lambda t: t.cols % t.box.cols == 0,

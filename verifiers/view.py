@@ -48,7 +48,7 @@ def _box_step(s: ViewSite) -> tuple[int, int]:
 
 
 VIEW_BOX: Rule[ViewSite] = Rule(
-    id="VIEW-BOX", kind=LEGALITY, observable=True, requires=("CG-11", "VF-01"),
+    id="VIEW-BOX", kind=LEGALITY, observable=False, requires=("CG-11", "VF-01"),
     source="PTOAS subview verifier, PTOAS#570",
     claim="a subview of a boxed tile starts on a box and is whole boxes",
     sites=view_sites, applies=lambda s: s.view.how == "subview" and s.parent.type.boxed,
@@ -85,7 +85,7 @@ def _differences(s: ViewSite) -> list[str]:
 VIEW_TYPE: Rule[ViewSite] = Rule(
     id="VIEW-TYPE",
     formula="(dtype, space, layout, fractal, pad, compact)(view) = the same of its tile",
-    kind=LEGALITY, observable=True, requires=("CG-13", "VF-01"), source="PTOAS subview verifier",
+    kind=LEGALITY, observable=False, requires=("CG-13", "VF-01"), source="PTOAS subview verifier",
     claim="a subview has its tile's element type, space, layout, fractal, pad and compact mode",
     sites=view_sites, applies=lambda s: s.view.how == "subview",
     goal=lambda s: not _differences(s),
@@ -101,7 +101,7 @@ def _elements(t: TileUse) -> int:
 
 
 VIEW_RESHAPE: Rule[ViewSite] = Rule(
-    id="VIEW-RESHAPE", kind=LEGALITY, observable=True, requires=("CG-07",),
+    id="VIEW-RESHAPE", kind=LEGALITY, observable=False, requires=("CG-07",),
     source="PTOAS treshape and bitcast verifiers",
     claim="a reshape keeps bytes and space and does not cross between boxed and unboxed; a bitcast keeps the shape too",
     sites=view_sites, applies=lambda s: s.view.how in ("reshape", "bitcast"),

@@ -155,7 +155,7 @@ def _ring(address: int) -> str:
     return kernel("\n".join((
         '%r = pto.reserve_buffer {name = "ring", size = 8192, location = #pto.address_space<vec>, '
         "auto = false, base = 0} -> i32",
-        alloc("t", VEC, address))))
+        alloc("t", VEC, address), fill("t", VEC), out("t", VEC))))
 
 
 def _in_place(destination: int) -> str:
@@ -204,6 +204,21 @@ def _product(inner: str = "c64", right: str = "", acc_type: str = "f32", layout:
     return kernel("\n".join((
         alloc("l", left, 0), alloc("r", right, 0, inner, "c32"), alloc("c", acc, 0, "c32", "c32"),
         f"pto.tmatmul ins(%l, %r : {left}, {right}) outs(%c : {acc})")), kind="cube")
+
+
+def _multiplied(layout: str) -> str:
+    """A product of what two tensors hold, stored; `layout`: how the boxes of the right tile run."""
+    mats = [tile(rows, cols, "f16", "mat", "col_major", "row_major") for rows, cols in ((32, 64), (64, 32))]
+    left = tile(32, 64, "f16", "left", "row_major", "row_major")
+    right = tile(64, 32, "f16", "right", layout, "col_major")
+    acc = tile(32, 32, "f32", "acc", "col_major", "row_major", 1024)
+    return kernel("\n".join((
+        alloc("x", mats[0], 0), given("x", mats[0], "a", "f16"),
+        alloc("y", mats[1], 4096, "c64", "c32"), given("y", mats[1], "b", "f16", "c64", "c32"),
+        alloc("l", left, 0), unary("tmov", "x", "l", mats[0], left),
+        alloc("r", right, 0, "c64", "c32"), unary("tmov", "y", "r", mats[1], right),
+        alloc("c", acc, 0, "c32", "c32"), f"pto.tmatmul ins(%l, %r : {left}, {right}) outs(%c : {acc})",
+        out("c", acc, "c32", "c32"))), "%a: !pto.ptr<f16>, %b: !pto.ptr<f16>", kind="cube")
 
 
 def _exp(dst: str) -> str:
@@ -265,7 +280,7 @@ PAIRS: dict[str, Pair] = {
     "VALID-WINDOW": Pair(_loaded("c32"), _loaded("c16")),
     "VALID-MATMUL": Pair(_product(), _product("c32")),
     "LAYOUT-LANES": Pair(_exp(VEC), _exp(tile(32, 64, slayout="row_major"))),
-    "LAYOUT-CUBE": Pair(_product(), _product(layout="col_major")),
+    "LAYOUT-CUBE": Pair(_multiplied("row_major"), _multiplied("col_major")),
     "LAYOUT-MOVE": Pair(_relayout(8192), _relayout(0), chip="a5"),
     "DTYPE-TRANSFER": Pair(_typed_load("f32"), _typed_load("i32")),
     "DTYPE-MOVE": Pair(_typed_move("f16"), _typed_move("bf16")),

@@ -76,13 +76,21 @@ def _extract(cols: str) -> str:
 
 
 def _cut(start: str) -> str:
-    """256 of the 1024 elements of a row in L1, from column `start`."""
+    """256 of the 1024 elements of a row in L1, from column `start`, times a matrix."""
     row, left = tile(1, 1024, "f16", "mat"), tile(1, 256, "f16", "left", "row_major", "row_major")
+    other = tile(256, 16, "f16", "mat", "col_major", "row_major")
+    right = tile(256, 16, "f16", "right", "row_major", "col_major")
+    acc = tile(16, 16, "f32", "acc", "col_major", "row_major", 1024)
     return kernel(
         "\n".join((
-            "%whole = arith.constant 1024 : index", "%part = arith.constant 256 : index",
-            alloc("s", row, rows="c1", cols="whole"), alloc("d", left, rows="c1", cols="part"),
-            f"pto.textract ins(%s, %c0, %{start} : {row}, index, index) outs(%d : {left})")), kind="cube")
+            "%c1024 = arith.constant 1024 : index", "%c256 = arith.constant 256 : index",
+            alloc("s", row, rows="c1", cols="c1024"), given("s", row, "a", "f16", "c1", "c1024"),
+            alloc("d", left, rows="c1", cols="c256"),
+            f"pto.textract ins(%s, %c0, %{start} : {row}, index, index) outs(%d : {left})",
+            alloc("m", other, 4096, "c256", "c16"), given("m", other, "b", "f16", "c256", "c16"),
+            alloc("r", right, 0, "c256", "c16"), f"pto.tmov ins(%m : {other}) outs(%r : {right})",
+            alloc("c", acc, 0, "c1", "c16"), f"pto.tgemv ins(%d, %r : {left}, {right}) outs(%c : {acc})",
+            out("c", acc, "c1", "c16"))), "%a: !pto.ptr<f16>, %b: !pto.ptr<f16>", kind="cube")
 
 
 def _part(rows: str) -> str:

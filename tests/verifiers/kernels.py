@@ -73,10 +73,12 @@ def out(
     return text.replace("?xf32>", f"?x{dtype}>")
 
 
-def given(tile: str, type_: str, pointer: str = "p", dtype: str = "f32") -> str:
-    """A tile of 32 x 64 with what a tensor of its own holds."""
+def given(
+    tile: str, type_: str, pointer: str = "p", dtype: str = "f32", rows: str = "c32", cols: str = "c64"
+) -> str:
+    """A tile with what a tensor of its own, `rows` x `cols`, holds."""
     text = "\n".join((
-        view(f"{tile}_in", pointer, "c32"), window(f"{tile}_all", f"{tile}_in", "%c0, %c0", "%c32, %c64"),
+        view(f"{tile}_in", pointer, rows, cols), window(f"{tile}_all", f"{tile}_in", "%c0, %c0", f"%{rows}, %{cols}"),
         load(f"{tile}_all", tile, type_)))
     return text.replace("?xf32>", f"?x{dtype}>")
 
