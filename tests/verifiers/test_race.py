@@ -394,3 +394,18 @@ def test_a_path_that_knows_nothing_is_not_lost_where_others_know_the_condition()
         args="%M: index, %N: index")
     result = _judge(text)
     assert {o.verdict for o in result.obligations if o.rule == "RACE-RAW"} > {PROVED}, "the last read is not ordered"
+
+
+@pytest.mark.parametrize(("fixed", "expected"), [("c0", PROVED), ("c32", REFUTED)])
+def test_a_store_that_moves_meets_one_that_stays_in_the_iteration_that_comes_there(
+        fixed: str, expected: Verdict) -> None:
+    """Iteration i stores rows 32i, and after a barrier the fixed ones. Rows 0 are met in iteration 0 alone, before they
+    are stored; rows 32 in iteration 1, after iteration 0 has stored them with nothing between."""
+    text = pipes(
+        both("S MTE3"),
+        loop("M", "%row = arith.muli %i, %c32 : index",
+             window("moving", "qv", "%row, %c0", "%c32, %c64", "32x64"),
+             window("fixed", "qv", f"%{fixed}, %c0", "%c32, %c64", "32x64"),
+             store("a", "moving", VEC, "32x64"), barrier("MTE3"), store("b", "fixed", VEC, "32x64")), args="%M: index")
+    found = {o.verdict for o in _judge(text).obligations if o.rule == "RACE-WAW"}
+    assert expected in found and found <= {expected, PROVED}

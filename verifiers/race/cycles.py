@@ -3,13 +3,15 @@ period, so that conditions on the counter are decided and ids and slots taken in
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from math import lcm
 
 from pypto_verified.index import Cond, Expr, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from verifiers.access import Loop
+from verifiers.race.accesses import Access
+from verifiers.race.places import apart
 from verifiers.recurrence import counted, trips
 
 LONGEST_PERIOD = 16
@@ -48,8 +50,11 @@ class Cycle:
         return substitute_cond(loop.inside, {self.name: self.base + n})
 
 
-def cycle_of(loop: Loop, number: int, conds: Iterable[Cond], exprs: Iterable[Expr]) -> Cycle | None:
-    """The walk of a loop whose body has these branch conditions, ids and places; None for one without a counter."""
+def cycle_of(
+    loop: Loop, number: int, conds: Iterable[Cond], exprs: Iterable[Expr], accesses: Iterable[Access] = ()
+) -> Cycle | None:
+    """The walk of a loop whose body has these branch conditions, ids, places and accesses; None for one without a
+    counter."""
     own = counted(loop)
     if own is None:
         return None
@@ -60,8 +65,9 @@ def cycle_of(loop: Loop, number: int, conds: Iterable[Cond], exprs: Iterable[Exp
     period = _period(own.name, [*_exprs(touching), *placed])
     if length is not None and length <= UNROLLED:
         return Cycle(loop, own.name, own.base, length, 1, symbol(f"{own.name}@{number}", 0), length)
-    best, first = None, 0
-    for peel in range(MOST_PEELED + 1):
+    least = 1 if _first_stands_alone(own.name, own.base, accesses) else 0
+    best, first = None, least
+    for peel in range(least, MOST_PEELED + 1):
         round_ = symbol(f"{own.name}@{number}", 0)
         left = sum(
             _undecided(substitute_cond(c, {own.name: own.base + peel + period * round_ + r}), round_)
@@ -75,6 +81,24 @@ def cycle_of(loop: Loop, number: int, conds: Iterable[Cond], exprs: Iterable[Exp
     most = None if length is None else max(0, (length - 1 - first) // period)
     return Cycle(
         loop, own.name, own.base, first, period, symbol(f"{own.name}@{number}", 0, most if most else None), length)
+
+
+def _first_stands_alone(name: str, base: Expr, accesses: Iterable[Access]) -> bool:
+    """Whether the place of an access, which moves with the counter, meets one that stays in the first iteration only:
+    no earlier iteration of the same run of the loop has touched those bytes."""
+    moving: dict[Hashable, list[Access]] = {}
+    staying: dict[Hashable, list[Access]] = {}
+    for a in accesses:
+        groups = moving if name in a.names else staying
+        groups.setdefault(a.place.arena, []).append(a)
+    later = {name: base + 1 + symbol(f"{name}+", 0)}
+    for arena, own in moving.items():
+        for a in own:
+            first, rest = a.place.at({name: base}), a.place.at(later)
+            for b in staying.get(arena, ()):
+                if (a.writes or b.writes) and apart(rest, b.place) is TRUE and apart(first, b.place) is not TRUE:
+                    return True
+    return False
 
 
 def stepped_variable(loop: Loop, counter: str, base: Expr) -> tuple[str, Expr] | None:

@@ -265,14 +265,15 @@ class Flow(Walker):
 
     def _cycle(self, loop: Loop) -> Cycle | None:
         if loop not in self._loops:
-            conds, exprs = self._inside(loop.body)
-            self._loops[loop] = cycle_of(loop, len(self._loops), conds, exprs)
+            conds, exprs, accesses = self._inside(loop.body)
+            self._loops[loop] = cycle_of(loop, len(self._loops), conds, exprs, accesses)
         return self._loops[loop]
 
-    def _inside(self, node: Node) -> tuple[list[Cond], list[Expr]]:
-        """Branch conditions, and ids and places, of a loop's body."""
+    def _inside(self, node: Node) -> tuple[list[Cond], list[Expr], list[Access]]:
+        """Branch conditions, ids and places, and accesses, of a loop's body."""
         conds: list[Cond] = []
         exprs: list[Expr] = []
+        accesses: list[Access] = []
         for inner in nodes(node):
             if isinstance(inner, Branch):
                 conds.append(inner.cond)
@@ -280,8 +281,9 @@ class Flow(Walker):
                 sync = self.syncs.get(inner.index)
                 if sync is not None and sync.id is not None:
                     exprs.append(sync.id)
-                exprs += [e for a in self.accesses.get(inner.index, ()) for e in a.place.exprs()]
-        return conds, exprs
+                accesses += self.accesses.get(inner.index, ())
+        exprs += [e for a in accesses for e in a.place.exprs()]
+        return conds, exprs, accesses
 
     def _works_at_exit(self, loop: Loop) -> bool:
         """Whether a while loop uses pipes where it computes its condition, which runs once more than the body."""
