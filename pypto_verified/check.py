@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pypto_verified.ir.stmt import Function, Program
     from pypto_verified.pto.module import Module
     from pypto_verified.targets import Target
-    from verifiers import Options
+    from verifiers import Launch, Options
 
 DEFAULT_TARGET = "a2a3"
 NOTHING: Mapping[str, Never] = MappingProxyType({})
@@ -234,7 +234,8 @@ def _check_program(
     for function in program.functions:
         if function not in kernels:
             kind = function.kind.value.lower()
-            result.notes.append(f"{kind} function {function.name} is not modelled: kernels are checked, not launches")
+            result.notes.append(f"{kind} function {function.name} is not modelled, but for how many blocks it launches")
+    launches = _launches(program, chip)
     found: dict[str, FunctionResult] = {}
     alone: list[Artifact] = []
     ends: list[Artifact] = []
@@ -245,15 +246,28 @@ def _check_program(
         else:
             (ends if has_pipe(made) else alone).append(made)
     for group in ([a] for a in alone):
-        found.update(_verified(group, chip, result.path, options, unused))
+        found.update(_verified(group, chip, result.path, options, unused, launches))
     if ends:
-        found.update(_verified(ends, chip, result.path, options, unused))
+        found.update(_verified(ends, chip, result.path, options, unused, launches))
     if len(ends) == 1:
         without_peer(found[ends[0].function])
     for function in kernels:
         result.functions.append(_placed(found[function.name], function, result.path))
         if options.passes:
             _check_passes(function, chip, result, options)
+
+
+def _launches(program: Program, chip: Target) -> dict[str, tuple[Launch, ...]]:
+    """How the functions of a program launch its kernels, by kernel."""
+    from verifiers import Launch
+
+    cores = {"cube": chip.cubes, "vector": chip.cubes * chip.lanes_per_cube}
+    found: dict[str, tuple[Launch, ...]] = {}
+    for launch in (launch for function in program.functions for launch in function.launches):
+        blocks = cores.get(launch.fills, launch.blocks)
+        found[launch.kernel] = (
+            *found.get(launch.kernel, ()), Launch(blocks, launch.together, launch.span.line))
+    return found
 
 
 def _compiled(function: Function, chip: Target, path: str, options: CheckOptions) -> Artifact | Finding:
@@ -269,7 +283,8 @@ def _compiled(function: Function, chip: Target, path: str, options: CheckOptions
 
 
 def _verified(
-    group: Sequence[Artifact], chip: Target, path: str, options: CheckOptions, unused: set[str]
+    group: Sequence[Artifact], chip: Target, path: str, options: CheckOptions, unused: set[str],
+    launches: Mapping[str, tuple[Launch, ...]],
 ) -> dict[str, FunctionResult]:
     """The verdicts on kernels that are one module, by name: what their compiled text says. Assumptions that they have
     the names of are taken out of `unused`."""
@@ -279,7 +294,7 @@ def _verified(
     names = {a.function: a.names for a in group}
     try:
         unused.intersection_update(_unused(module, chip, options, names))
-        results = verify_module(module, chip, options, names, {a.function: a.outputs for a in group})
+        results = verify_module(module, chip, options, names, {a.function: a.outputs for a in group}, launches)
         return {r.name: r for r in results}
     except PtoError as error:
         return {name: FunctionResult(name, findings=[error_finding(error, path)]) for name in names}
@@ -349,26 +364,27 @@ def _unused(
 
 
 def _verifier_options(
-    options: CheckOptions, names: Mapping[str, Mapping[str, str]], outputs: Mapping[str, tuple[str, ...]] = NOTHING
+    options: CheckOptions, names: Mapping[str, Mapping[str, str]], outputs: Mapping[str, tuple[str, ...]] = NOTHING,
+    launches: Mapping[str, tuple[Launch, ...]] = NOTHING,
 ) -> Options:
     from verifiers import Options
 
     level = f"level{options.level}" if options.level else ""
     return Options(
         options.assume, options.strict, options.seed, names, outputs, level, answers=options.cache,
-        second=options.second, explicit_sync=options.explicit_sync)
+        second=options.second, explicit_sync=options.explicit_sync, launches=launches)
 
 
 def verify_module(
     module: Module, chip: Target, options: CheckOptions, names: Mapping[str, Mapping[str, str]] = NOTHING,
-    outputs: Mapping[str, tuple[str, ...]] = NOTHING,
+    outputs: Mapping[str, tuple[str, ...]] = NOTHING, launches: Mapping[str, tuple[Launch, ...]] = NOTHING,
 ) -> list[FunctionResult]:
-    """The verdicts on a module's functions; `names` gives, by function, what users call the arguments of the text, and
-    `outputs` which of those the author declared as written only."""
+    """The verdicts on a module's functions; `names` gives, by function, what users call the arguments of the text,
+    `outputs` which of those the author declared as written only, `launches` how the function is launched."""
     from pypto_verified.witness import replayed
     from verifiers import verify
 
-    results = verify(module, chip, _verifier_options(options, names, outputs))
+    results = verify(module, chip, _verifier_options(options, names, outputs, launches))
     if not options.simulate:
         return results
     return [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from pypto_verified.errors import Location, NotModelled, ParseError
-from pypto_verified.index import Cond, all_of
+from pypto_verified.index import Cond, all_of, any_of, eq
 from pypto_verified.pto.legality import Check
 from pypto_verified.pto.module import Func, Module
 from pypto_verified.pto.walk import walk_ops
@@ -13,9 +13,9 @@ from pypto_verified.report.model import FunctionResult, Kind, Obligation, Verdic
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, build_program
 from verifiers.assume import names_in, parse_assumption, to_condition
-from verifiers.judge import Judge, finding, site_text
+from verifiers.judge import LAUNCHES, Judge, finding, site_text
 from verifiers.legal import legality
-from verifiers.options import Options
+from verifiers.options import Launch, Options
 from verifiers.registry import selected
 from verifiers.sites import Context, op_text
 from verifiers.solver import Ladder
@@ -105,10 +105,11 @@ def _verify_function(
         return result
     shown = options.names.get(func.name, {})
     outputs = tuple((a, shown.get(a, a)) for a in options.outputs.get(func.name, ()))
-    assumed = _assumed(program, options)
+    launches = options.launches.get(func.name, ())
+    assumed = [*_assumed(program, options), *_launched(program, launches)]
     context = Context(
         program, target, level3, options.strict, module, ladder, outputs, all_of(c for _, c in assumed),
-        options.explicit_sync, authored=func.name in options.names)
+        options.explicit_sync, func.name in options.names, launches)
     check = Judge(program, ladder, assumed, result, context.authored)
     for rule in selected(options.families):
         check.rule(rule, context)
@@ -122,3 +123,12 @@ def _assumed(program: AccessProgram, options: Options) -> list[tuple[str, Cond]]
     return [
         (text, to_condition(text, names)) for text in options.assume
         if names_in(parse_assumption(text)) <= set(names)]
+
+
+def _launched(program: AccessProgram, launches: tuple[Launch, ...]) -> list[tuple[str, Cond]]:
+    """How many blocks there are, where every launch that is known says so."""
+    count = program.symbols.shown.get("block_num")
+    numbers = [launch.blocks for launch in launches if launch.blocks is not None]
+    if count is None or not numbers or len(numbers) < len(launches):
+        return []
+    return [(LAUNCHES, any_of(eq(count.expr, n) for n in numbers))]

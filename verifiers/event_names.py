@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pypto_verified.index import Cond, Expr, all_of, const, eq, ne, symbols_of
+from pypto_verified.index import Cond, Expr, all_of, const, ne
 from pypto_verified.pto.module import EnumAttr
 from pypto_verified.targets.events import FOREIGN_PIPES, pipe_of
 from pypto_verified.targets.model import Pair
@@ -119,41 +119,4 @@ EVENT_PIPE: Rule[PipeSite] = Rule(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchSite(Site):
-    """A barrier that waits for `cores`, in a launch of `blocks`."""
-
-    blocks: Expr
-    cores: Expr
-
-
-def _meetings(context: Context) -> Iterator[LaunchSite]:
-    """Barriers of all cores, where the user tells the launch: a text does not say how many blocks there are. A soft one
-    asks for that number."""
-    if "block_num" not in symbols_of(context.assumed):
-        return
-    blocks = context.program.symbols.shown["block_num"].expr
-    for step in context.program.steps:
-        mode = step.op.attrs.get("mode")
-        if step.op.name == "pto.syncall" and isinstance(mode, EnumAttr):
-            cores = const(context.target.cubes) if mode.member == "hard" else blocks
-            yield LaunchSite(context, step.op, step.path, op_text(step.op), blocks, cores)
-
-
-EVENT_LAUNCH: Rule[LaunchSite] = Rule(
-    id="EVENT-LAUNCH",
-    formula="blocks = cores, for a barrier that waits for all cores of the chip",
-    kind=SAFETY, observable=False, requires=("EV-06",), source="PTO-ISA SyncAll.hpp; pypto#1940",
-    unseen="a replay runs one block",
-    claim="a barrier of all cores is reached by as many cores as it waits for",
-    sites=_meetings, applies=always,
-    goal=lambda s: eq(s.blocks, s.cores),
-    explain=lambda s, w: (
-        f"{op_text(s.op)} waits for all {w(s.cores)} cores of the chip, and {w(s.blocks)} blocks run: it waits for "
-        "ever"),
-    help=lambda s: f"launch {s.cores!r} blocks, or use the soft form, which waits for those that are launched",
-    mutant=lambda s: s.blocks <= s.cores,
-)
-
-
-RULES = (EVENT_ID, EVENT_CROSS, EVENT_PIPE, EVENT_LAUNCH)
+RULES = (EVENT_ID, EVENT_CROSS, EVENT_PIPE)

@@ -26,6 +26,8 @@ _SYMBOL_ASSUMPTIONS = {
     SymbolKind.DIM: "SIZE-NONNEG", SymbolKind.SIZE: "SIZE-NONNEG",
     SymbolKind.BLOCK: "BLOCK-INDEX", SymbolKind.LAUNCH: "BLOCK-INDEX",
 }
+LAUNCHES = "LAUNCHES-KNOWN"
+"""The assumption that stands for what a file says of its kernels' launches."""
 _PASSED = frozenset({SymbolKind.PARAM, SymbolKind.SIZE})
 _LAUNCHED = frozenset({SymbolKind.BLOCK, SymbolKind.LAUNCH})
 _INNER = (SymbolKind.TRIP, SymbolKind.BLOCK, SymbolKind.DEFINED)
@@ -53,8 +55,8 @@ def _second(decision: Decision) -> str:
 
 
 class Judge:
-    """Every rule at every site of one function. `assumed` are the user's texts with their conditions; `declared`:
-    whether an author named the arguments, and so declared the sizes."""
+    """Every rule at every site of one function. `assumed` are the user's texts, or LAUNCHES, with their conditions;
+    `declared`: whether an author named the arguments, and so declared the sizes."""
 
     def __init__(
         self, program: AccessProgram, ladder: Ladder, assumed: list[tuple[str, Cond]], result: FunctionResult,
@@ -174,7 +176,9 @@ class Judge:
             found["LANE-INDEX"] = None
         if kinds - {None}:
             found["SCALAR-ROUND-TRIP"] = None
-        found.update(dict.fromkeys(f"assumed: {text}" for text, c in self.assumed if c is FALSE or names_of(c) & names))
+        found.update(dict.fromkeys(
+            text if text == LAUNCHES else f"assumed: {text}"
+            for text, c in self.assumed if c is FALSE or names_of(c) & names))
         return tuple(found)
 
     def _explain(self, rule: AnyRule, site: Site, decision: Decision, hypotheses: Cond, goal: Cond) -> Finding:

@@ -15,6 +15,7 @@ from verifiers import (
     dtype_ops,
     event,
     event_buffers,
+    event_launch,
     event_names,
     extents,
     fifo,
@@ -47,8 +48,8 @@ AnyRule = Rule[Any]
 RULES: tuple[AnyRule, ...] = (
     *box.RULES, *view.RULES, *bound.RULES, *bound_scalar.RULES, *width.RULES, *plan.RULES, *plan_peak.RULES,
     *accumulate.RULES, *valid.RULES, *layout.RULES, *dtype.RULES,
-    *event.RULES, *event_names.RULES, *event_buffers.RULES, *kind.RULES, *pitch.RULES, *split.RULES,
-    *split_fit.RULES,
+    *event.RULES, *event_names.RULES, *event_launch.RULES, *event_buffers.RULES, *kind.RULES, *pitch.RULES,
+    *split.RULES, *split_fit.RULES,
     *fifo.RULES, *fifo_slots.RULES,
     *extents.RULES, *layout_ops.RULES, *relabel.RULES, *stride.RULES, *dtype_ops.RULES, *dtype_mask.RULES, *init.RULES,
     *write.RULES, *write_twice.RULES, *write_lanes.RULES, *write_union.RULES,

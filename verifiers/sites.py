@@ -12,6 +12,7 @@ from pypto_verified.pto.types import TileBufType
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, Step, TileUse, Window
 from verifiers.access.tiles import inner_box
+from verifiers.options import Launch
 from verifiers.solver import Ladder
 
 
@@ -20,7 +21,8 @@ class Context:
     """What sites are found in. `level3`: the text carries addresses; `module`: the functions around this one; `ladder`:
     for sites that only a decision finds, such as the state of a flag at the head of a loop; `outputs`: the pointer
     arguments that the author declared as written only, each with the author's name for it; `assumed`: what the user
-    takes for granted; `explicit_sync`: see Options; `authored`: the text was made of a kernel that is at hand."""
+    takes for granted; `explicit_sync`: see Options; `authored`: the text was made of a kernel that is at hand;
+    `launches`: those of the function that are known."""
 
     program: AccessProgram
     target: Target
@@ -32,6 +34,7 @@ class Context:
     assumed: Cond = TRUE
     explicit_sync: bool = False
     authored: bool = False
+    launches: tuple[Launch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -154,11 +154,23 @@ class FunctionKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class Launch:
+    """A launch of a kernel: `blocks` of it, or one for each core of the kind `fills` ('cube', 'vector'); neither where
+    the text does not tell. `together`: all of them start before any has to end."""
+
+    kernel: str
+    blocks: int | None
+    fills: str
+    together: bool
+    span: Span = field(default=NO_SPAN, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """A kernel. `opaque` is empty for a function whose body was lowered into `body`, else the reason why it was not,
     which stands at `span`.
     `dynamic` names the `pl.dynamic` symbols of the parameter shapes in first-seen order; inside the body each is an
-    INDEX variable of that name, free and >= 0."""
+    INDEX variable of that name, free and >= 0. `launches`: what an orchestration function launches."""
 
     name: str
     kind: FunctionKind
@@ -168,6 +180,7 @@ class Function:
     dynamic: tuple[str, ...] = ()
     opaque: str = ""
     span: Span = field(default=NO_SPAN, compare=False)
+    launches: tuple[Launch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pypto_verified.ir.stmt import Direction, Function, FunctionKind, Param
 from pypto_verified.ir.types import OpaqueType, ScalarType, TensorType, TupleType, Type
 from pypto_verified.ir.walk import type_exprs, walk_expr
 from pypto_verified.language.expressions import Expressions
+from pypto_verified.language.launches import launches_of
 from pypto_verified.language.markers import DirectionMark, FunctionType, KernelMark, TypeMark
 from pypto_verified.language.scope import Scope, Unknown
 from pypto_verified.language.sources import SourceFile
@@ -43,7 +44,9 @@ def lower(mark: KernelMark, source: SourceFile) -> Function:
         return Function(mark.function.__name__, kind, (), (), (), opaque="its source text is not in the file")
     span = source.span(definition)
     if kind not in _LOWERED:
-        return Function(definition.name, kind, (), (), (), opaque=f"{kind.value.lower()} function", span=span)
+        launches = launches_of(Expressions(source, Scope(mark, source)), definition)
+        return Function(
+            definition.name, kind, (), (), (), opaque=f"{kind.value.lower()} function", span=span, launches=launches)
     if mark.keywords.get("level") is not None or mark.keywords.get("role") is not None:
         return Function(definition.name, kind, (), (), (), opaque="function of the host or of a chip", span=span)
     translator = Statements(source, Scope(mark, source), definition)

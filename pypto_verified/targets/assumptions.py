@@ -29,12 +29,22 @@ _ROWS = (
     ),
     Assumption(
         "BLOCK-INDEX", "0 <= block index < block count, and the block count is at least 1", "",
-        ("BOUND", "WRITE", "RACE"), "PTO-ISA get_block_idx, get_block_num",
+        ("BOUND", "WRITE", "RACE", "EVENT"), "PTO-ISA get_block_idx, get_block_num",
         fixed="the launch gives each block its index",
     ),
     Assumption(
         "LANE-INDEX", "the subblock index is 0 or 1", "", ("BOUND", "SPLIT", "WRITE", "FIFO"), "PTO-ISA get_subblockid",
         fixed="a core has two lanes",
+    ),
+    Assumption(
+        "LAUNCH-ALONE", "a kernel whose texts are for one kind of core is launched alone: each block takes one core", "",
+        ("EVENT",), "PyPTO: a mixed kernel is launched as a group, a block for each cube with its vector cores",
+        fixed="a kernel for both kinds has a function, or a section, for each of them",
+    ),
+    Assumption(
+        "LAUNCHES-KNOWN", "a kernel runs with as many blocks as its own file launches, and no other", "",
+        ("BOUND", "WRITE", "RACE", "EVENT", "VALID", "PLAN"), "PyPTO pl.spmd, pl.spmd_submit",
+        fixed="what other files launch is not known; a file that launches nothing says nothing",
     ),
     Assumption(
         "BLOCK-OF-GRID",

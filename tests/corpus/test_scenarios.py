@@ -39,6 +39,7 @@ SCENARIOS = (
     Scenario("a tile stays in the pipe", "fifo_left_in_pipe", "FIFO-DRAIN"),
     Scenario("credits that stand for too many tiles", "fifo_five_slots", "FIFO-OVERRUN"),
     Scenario("a lane pops what was not pushed of a box", "split_columns_of_box", "SPLIT-PITCH"),
+    Scenario("a barrier of all cores in a launch of some", "hang_launch_of_part", "EVENT-LAUNCH"),
 )
 
 
@@ -46,9 +47,9 @@ SCENARIOS = (
 def test_a_scenario_has_a_pair_of_its_rule(scenario: Scenario) -> None:
     """That the bad text is refuted at its line, replayed where a run can show it, and the clean one proved, is tested
     of every pair."""
-    reject, accept = (HERE / folder / f"{scenario.pair}.pto" for folder in ("reject", "accept"))
+    (reject,), (accept,) = (list((HERE / folder).glob(f"{scenario.pair}.*")) for folder in ("reject", "accept"))
     assert rule_of(reject) == scenario.rule
-    assert accept.exists()
+    assert reject.name == accept.name
 
 
 @pytest.mark.parametrize(("chip", "verdict"), [("a2a3", Verdict.REFUTED), ("a5", Verdict.PROVED)])
@@ -57,3 +58,15 @@ def test_ops_of_one_pipe_need_a_barrier_on_one_chip_only(chip: str, verdict: Ver
     races = [f.verdict for function in result.functions for f in function.findings if f.rule.startswith("RACE")]
     assert (Verdict.REFUTED in races) is (verdict is Verdict.REFUTED)
     assert verdict is Verdict.REFUTED or not races
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("folder", "chip", "verdict"), [
+    ("reject", "a2a3", Verdict.REFUTED), ("accept", "a2a3", Verdict.PROVED), ("accept", "a5", Verdict.REFUTED)])
+def test_a_launch_that_fills_one_chip_leaves_cores_of_a_larger_one_out(
+    folder: str, chip: str, verdict: Verdict
+) -> None:
+    """24 cubes with two vector cores each, or 36."""
+    result = check_file(str(HERE / folder / "hang_launch_of_part.py"), CheckOptions(target=chip, timeout=0))
+    (function,) = result.functions
+    assert {o.verdict for o in function.obligations if o.rule == "EVENT-LAUNCH"} == {verdict}

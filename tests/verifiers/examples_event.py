@@ -79,11 +79,10 @@ def _buffers(returned: int) -> str:
                       f"pto.rls_buf[#pto.pipe_event_type<TVEC>, {returned}]"))
 
 
-def _meeting(form: str) -> str:
-    """All cores meet."""
+def _meeting(kind: str) -> str:
+    """All cube cores meet, in a kernel for cores of a kind."""
     return kernel(
-        f"pto.syncall({form}) mode = #pto.sync_all_mode<{'soft' if form else 'hard'}>, "
-        "core_type = #pto.sync_core_type<aiv_only>", "%w: !pto.ptr<i32>, %block_num: i32")
+        "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aic_only>", kind=kind)
 
 
 PAIRS: dict[str, Pair] = {
@@ -94,6 +93,6 @@ PAIRS: dict[str, Pair] = {
     "EVENT-LIBRARY": Pair(_reducing("c1"), _reducing("c2")),
     "EVENT-CROSS": Pair(_cross(10), _cross(11)),
     "EVENT-BUFFER": Pair(_buffers(1), _buffers(2), chip="a5"),
-    "EVENT-LAUNCH": Pair(_meeting("%w : !pto.ptr<i32>"), _meeting(""), assume=("block_num == 20",)),
+    "EVENT-LAUNCH": Pair(_meeting("cube"), _meeting("vector"), assume=("block_num == 24",)),
     "EVENT-PIPE": Pair(_named("MTE3"), _named("FIX")),
 }

@@ -233,18 +233,3 @@ def test_a_buffer_id_is_taken_and_given_back_by_one_pipe_in_turn(body: tuple[str
 def test_a_buffer_id_may_pass_from_pipe_to_pipe_in_a_loop() -> None:
     passed = loop("M", _buffer("get", 1, "TLOAD"), _buffer("rls", 1, "TLOAD"), _buffer("get", 1), _buffer("rls", 1))
     assert verdicts(_events(passed, chip="a5"), "EVENT-BUFFER") == PROVED
-
-
-@pytest.mark.parametrize(("blocks", "expected"), [(24, Verdict.PROVED), (20, REFUTED), (48, REFUTED)])
-def test_a_hard_barrier_of_all_cores_needs_the_whole_chip(blocks: int, expected: Verdict) -> None:
-    """pypto#1940: a launch of 20 blocks on 24 cube cores waits for ever."""
-    text = kernel(
-        "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>", "%block_num: i32")
-    result = check(text, families="EVENT", assume=(f"block_num == {blocks}",))
-    assert verdicts(result, "EVENT-LAUNCH") == {expected}
-
-
-def test_without_a_word_about_the_launch_a_hard_barrier_is_not_judged() -> None:
-    text = kernel(
-        "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>", "%block_num: i32")
-    assert verdicts(check(text, families="EVENT"), "EVENT-LAUNCH") == set()

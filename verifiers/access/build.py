@@ -273,6 +273,8 @@ class _Builder:
         if name.startswith("pto.get_") and name.removeprefix("pto.get_") in ("block_idx", "block_num", "subblock_idx"):
             self.handles.scalars[op.result] = self.arguments.block_value(name.removeprefix("pto.get_"))
             return None
+        if name == "pto.syncall":
+            self.arguments.block_value("block_num")  # how many blocks run decides whether all are met
         if name == "pto.set_validshape":
             value = op.arg("source")
             step = self._step(op, path)

@@ -1,0 +1,114 @@
+"""EVENT: barriers of all cores, and how many blocks a kernel is launched with. A launch that the kernel's file has is
+known; of a text alone the number of blocks is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pypto_verified.index import Cond, Expr, const, eq
+from pypto_verified.index.cond import as_cond
+from pypto_verified.pto.module import EnumAttr
+from verifiers.access import Step
+from verifiers.flags import sections_of
+from verifiers.options import Launch
+from verifiers.rule import SAFETY, Rule, Witness, always
+from verifiers.sites import Context, Site, op_text
+
+_KINDS = {"aiv_only": ("vector",), "aic_only": ("cube",), "mix": ("cube", "vector")}
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchSite(Site):
+    """A barrier that waits until `cores` of a kind have come, in a launch of `blocks`. `absent`: the kind of core that
+    it waits for and no text of the kernel is for; `launch`: where it is known."""
+
+    blocks: Expr
+    cores: Expr
+    absent: str = ""
+    launch: Launch | None = None
+
+    @property
+    def together(self) -> bool:
+        return self.launch is None or self.launch.together
+
+    @property
+    def why(self) -> str:
+        unknown = self.launch is not None and self.launch.blocks is None and not self.absent
+        return f"how many blocks line {self.launch.line} launches is not known" if unknown and self.launch else ""
+
+
+def _meetings(context: Context) -> Iterator[LaunchSite]:
+    """Each such barrier, in each launch. A soft one asks for the cores of the launch, a hard one for those of the
+    chip."""
+    for step in context.program.steps:
+        mode = step.op.attrs.get("mode")
+        if step.op.name != "pto.syncall" or not isinstance(mode, EnumAttr):
+            continue
+        blocks = context.program.symbols.shown["block_num"].expr
+        if mode.member == "soft":
+            yield LaunchSite(context, step.op, step.path, op_text(step.op), blocks, blocks)
+            continue
+        cores, absent = _awaited(context, step)
+        for launch in context.launches or (None,):
+            known = launch.blocks if launch is not None else None
+            label = op_text(step.op) + (f" launched at line {launch.line}" if launch is not None else "")
+            yield LaunchSite(
+                context, step.op, step.path, label, const(known) if known is not None else blocks, cores, absent,
+                launch)
+
+
+def _awaited(context: Context, step: Step) -> tuple[Expr, str]:
+    """How many blocks fill the chip, and a kind of core that would have to come and does not run this kernel. A block of
+    a kernel for both kinds takes a cube with its vector cores, else it takes one core."""
+    target, own = context.target, _kinds(context)
+    named = step.op.attrs.get("core_type")
+    wanted = _KINDS.get(named.member, ()) if isinstance(named, EnumAttr) else ()
+    absent = next((kind for kind in wanted if own and kind not in own), "")
+    lanes = target.lanes_per_cube if own == {"vector"} else 1
+    return const(target.cubes * lanes), absent
+
+
+def _kinds(context: Context) -> set[str]:
+    """Kinds of cores that the kernel of a function is for."""
+    module = context.module
+    known = {f.kernel_kind for f in (module.funcs if module is not None else ()) if f.kernel_kind}
+    return known | {context.program.func.kernel_kind} | set(sections_of(context.program)) - {""}
+
+
+def _goal(s: LaunchSite) -> Cond:
+    return as_cond(s.together and not s.absent) & eq(s.blocks, s.cores)
+
+
+def _explain(s: LaunchSite, w: Witness) -> str:
+    if s.absent:
+        return f"{op_text(s.op)} waits for {s.absent} cores too, and the kernel runs on none: it waits for ever"
+    where = f" (line {s.launch.line})" if s.launch is not None else ""
+    if w(s.blocks) == w(s.cores):
+        return (f"{op_text(s.op)} waits for {w(s.cores)} blocks to come, and the launch{where} may start some of them "
+                "only when others have ended")
+    return (f"{op_text(s.op)} waits for all {w(s.cores)} cores of the chip, and {w(s.blocks)} blocks run{where}: it "
+            "waits for ever")
+
+
+def _help(s: LaunchSite) -> str:
+    if s.absent:
+        return f"name the kind of cores that run the kernel, not the {s.absent} cores"
+    if s.launch is not None and not s.launch.together and s.launch.blocks == s.cores.value:
+        return "launch it with sync_start=True"
+    return f"launch {s.cores!r} blocks, or use the soft form, which waits for those that are launched"
+
+
+EVENT_LAUNCH: Rule[LaunchSite] = Rule(
+    id="EVENT-LAUNCH",
+    formula="blocks = cores, for a barrier that waits for all cores of the chip, and all run at one time",
+    kind=SAFETY, observable=False, requires=("EV-06",), source="PTO-ISA SyncAll.hpp; pypto#1940",
+    unseen="a replay runs one block",
+    claim="a barrier of all cores is reached by as many cores as it waits for",
+    sites=_meetings, applies=always, assumptions=("LAUNCH-ALONE",), undecided=lambda s: s.why,
+    goal=_goal, explain=_explain, help=_help,
+    mutant=lambda s: s.blocks <= s.cores,
+)
+
+
+RULES = (EVENT_LAUNCH,)
