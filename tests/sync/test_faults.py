@@ -15,8 +15,8 @@ from pypto_verified.sync.clocks import Clocks
 from pypto_verified.targets import target
 from pypto_verified.targets.pipes import Hazard
 from tests.sync.happens_before import Judge
+from tests.sync.judged import verdicts
 from tests.sync.programs import Program, only, random_program
-from tests.sync.test_proved import verdicts
 
 Patch = pytest.MonkeyPatch
 SEEDS = (17, 5, 23, 18, 7, 11, 20, 12, 36, 38)

@@ -8,6 +8,7 @@ from pypto_verified.errors import NotModelled
 from pypto_verified.pto import reader
 from pypto_verified.sync import insert_sync, strip_sync
 from pypto_verified.targets import target
+from tests.sync.judged import sync_ops, verdicts, without
 from tests.sync.programs import Program, kinds, syncs
 
 A2A3, A5 = target("a2a3"), target("a5")
@@ -76,6 +77,21 @@ def test_a_pipe_that_has_something_else_to_do_first_waits_for_a_flag_that_is_set
     assert found[0] == "V>MTE2 0" and found[1] == "scf.for"
     assert found.index("~V>MTE2 0") == found.index("tload", 3) - 1
     assert found[-1] == "~V>MTE2 0"
+
+
+def test_tiles_that_trade_places_take_a_barrier_before_each_op_and_none_can_go() -> None:
+    """Each op reads what the one before it writes, or writes what it reads."""
+    p = Program()
+    x, y, s = p.tile(0), p.tile(1), p.tile(2)
+    p.loop()
+    p.add(x, y, s)
+    p.exp(y, x)
+    p.exp(s, y)
+    p.close()
+    made = insert_sync(p.module(), A2A3)
+    assert kinds(made) == ["scf.for", "|V", "tadd", "|V", "texp", "|V", "texp"]
+    for op in sync_ops(made):
+        assert verdicts(without(made, op), "a2a3") == {"PROVED", "REFUTED"}
 
 
 def test_slots_that_are_taken_in_turn_get_an_id_each() -> None:

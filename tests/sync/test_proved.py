@@ -7,20 +7,15 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from pypto_verified.pto.module import Block, Func, Module, Op
+from pypto_verified.pto.module import Block, Func, Op
 from pypto_verified.simulator import schedule
 from pypto_verified.sync import insert_sync
 from pypto_verified.targets import TARGETS, target
 from tests.sync.happens_before import Judge
+from tests.sync.judged import verdicts
 from tests.sync.programs import Program, only, random_program
-from verifiers import Options, verify
 
 SEEDS = range(40)
-EXPLICIT = Options(families=frozenset({"RACE", "EVENT"}), explicit_sync=True)
-
-
-def verdicts(module: Module, chip: str) -> set[str]:
-    return {o.verdict.value for r in verify(module, target(chip), EXPLICIT) for o in r.obligations}
 
 
 @pytest.mark.requirement("EV-07")
