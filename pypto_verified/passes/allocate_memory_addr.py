@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pypto_verified.errors import PassError
 from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import MemRef, TileType
@@ -18,7 +20,7 @@ def allocate_memory_addr(function: Function, ctx: PassContext) -> Function:
     """Place each buffer at the lowest aligned address that is free.
 
     Under PYPTO that is disjoint from every other buffer (sharing was MemoryReuse's work), under DSA_RP disjoint from
-    those it interferes with, largest first.
+    those it interferes with, largest first, and over an operand or result of the same op only from its start on.
 
     Alignment and capacity are the target's (MP-07). A buffer with several slots gets one region; its MemRef keeps the
     slot index and `offset` is the region's start. Addresses pinned by the author are kept. Buffers reserved for
@@ -34,11 +36,17 @@ def allocate_memory_addr(function: Function, ctx: PassContext) -> Function:
     placed: dict[str, int] = {}
     for buffer in (b for b in order if not b.slot):
         rivals = [(reserved[r.name], reserved[r.name] + r.size) for r in pipes if r.space is buffer.space]
+        in_place: list[_Range] = []
         for other in (table[base] for base in placed if table[base].space is buffer.space):
+            taken = placed[other.base], placed[other.base] + other.total
             free = may_share and not buffer.fixed and not other.fixed and not graph.conflict(buffer.base, other.base)
             if not free:
-                rivals.append((placed[other.base], placed[other.base] + other.total))
-        address = buffer.address if buffer.address is not None else _lowest(buffer.space, buffer.total, rivals, ctx)
+                rivals.append(taken)
+            elif other.base in graph.in_place.get(buffer.base, ()):
+                in_place.append(taken)
+        address = buffer.address
+        if address is None:
+            address = _lowest(buffer.space, buffer.total, rivals, ctx, in_place)
         if address + buffer.total > ctx.target.capacity(buffer.space):
             raise _overflow(buffer, table, interference(function, ctx.target, copies_may_share=False), ctx)
         placed[buffer.base] = address
@@ -52,15 +60,27 @@ def allocate_memory_addr(function: Function, ctx: PassContext) -> Function:
     return map_memrefs(with_bases(function, ctx, reserved), ctx, addressed)
 
 
-def _lowest(space: Space, size: int, rivals: list[tuple[int, int]], ctx: PassContext) -> int:
-    """The lowest aligned address of `space` where `size` bytes overlap no rival range."""
+_Range = tuple[int, int]
+"""First byte, first byte behind."""
+
+
+def _lowest(
+    space: Space, size: int, rivals: Sequence[_Range], ctx: PassContext, in_place: Sequence[_Range] = ()
+) -> int:
+    """The lowest aligned address of `space` where `size` bytes overlap no rival range, and none of `in_place` but from
+    its start on."""
     align = ctx.target.alignment(space)
-    address = 0
-    for start, end in sorted(rivals):
-        if address + size <= start:
+    apart = 0
+    for start, end in sorted((*rivals, *in_place)):
+        if apart + size <= start:
             break
-        address = max(address, -(-end // align) * align)
-    return address
+        apart = max(apart, -(-end // align) * align)
+
+    def fits(address: int) -> bool:
+        others = (*rivals, *(other for other in in_place if other[0] != address))
+        return all(address + size <= start or end <= address for start, end in others)
+
+    return min((start for start, _ in in_place if start < apart and fits(start)), default=apart)
 
 
 def _place_reserved(pipes: list[Reserved], ctx: PassContext) -> dict[str, int]:

@@ -29,10 +29,12 @@ class PhiCopy:
 
 @dataclass(slots=True)
 class Interference:
-    """`edges[b]` are the buffers that must not share bytes with `b`. `live_at` are the sets of buffers that hold values
-    right after each write, with the place of the write."""
+    """`edges[b]` are the buffers that must not share bytes with `b`, `in_place[b]` those that may if both start at one
+    address: an op reads the one and writes the other. `live_at` are the sets of buffers that hold values right after
+    each write, with the place of the write."""
 
     edges: dict[str, set[str]] = field(default_factory=dict)
+    in_place: dict[str, set[str]] = field(default_factory=dict)
     copies: list[PhiCopy] = field(default_factory=list)
     live_at: list[tuple[frozenset[str], Span]] = field(default_factory=list)
 
@@ -42,9 +44,17 @@ class Interference:
 
     def add(self, a: str, b: str) -> None:
         """Keep two buffers apart."""
-        if a != b:
-            self.edges.setdefault(a, set()).add(b)
-            self.edges.setdefault(b, set()).add(a)
+        _pair(self.edges, a, b)
+
+    def allow_in_place(self, a: str, b: str) -> None:
+        """Keep two buffers apart unless they start at one address."""
+        _pair(self.in_place, a, b)
+
+
+def _pair(graph: dict[str, set[str]], a: str, b: str) -> None:
+    if a != b:
+        graph.setdefault(a, set()).add(b)
+        graph.setdefault(b, set()).add(a)
 
 
 def interference(function: Function, target: Target, copies_may_share: bool) -> Interference:
@@ -151,6 +161,8 @@ class _Flow:
             hazard = reads_popped and name in self.loaded
             if hazard or name in self.windows or not may_stand_on(call, k, t):
                 self.graph.add(result, base)
+            else:
+                self.graph.allow_in_place(result, base)
 
     def loop(
         self, iter_args: tuple[IterArg, ...], prelude: tuple[Stmt, ...], body: tuple[Stmt, ...], tested: Live,

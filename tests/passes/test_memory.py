@@ -272,6 +272,27 @@ return pl.store(y, [0, 0], out)
     assert _address(ptoas, "x") is None and _address(ptoas, "y") is None
 
 
+@pytest.mark.requirement("MP-01")
+def test_a_result_starts_where_its_dead_operand_does_or_lies_beside_it() -> None:
+    """`z` must not lie in the 7168 bytes of `c`, which is live with it, nor half in those of `y` behind it."""
+    f = lower(kernel(PARAMS, """
+x = pl.load(a, [0, 0], [16, 64])
+y = pl.exp(x)
+z = pl.mul(x, y)
+c = pl.load(a, [0, 0], [28, 64])
+out = pl.store(c, [0, 0], out)
+return pl.store(z, [0, 0], out)
+"""), planner="DSA_RP")
+    assert [_address(f, name) for name in ("c", "x", "y", "z")] == [0, 0, 4096, 8192]
+    f = lower(kernel(PARAMS, """
+x = pl.load(a, [0, 0], [16, 64])
+y = pl.exp(x)
+z = pl.mul(x, y)
+return pl.store(z, [0, 0], out)
+"""), planner="DSA_RP")
+    assert [_address(f, name) for name in ("x", "y", "z")] == [0, 4096, 0]
+
+
 @pytest.mark.requirement("MP-07")
 @pytest.mark.parametrize(("arch", "capacity"), [("a2a3", 188416), ("a5", 245760)])
 def test_overflow_lists_the_live_tiles(arch: str, capacity: int) -> None:
