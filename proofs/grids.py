@@ -23,7 +23,7 @@ from pypto_verified.index import (
 )
 from pypto_verified.targets import A2A3
 from verifiers import write_grid
-from verifiers.access import Step, Window, scalars
+from verifiers.access import BLOCK, BLOCKS, Step, Window, scalars
 from verifiers.access.program import AccessProgram
 from verifiers.sites import Context
 
@@ -180,21 +180,21 @@ def _turns(turns: Turns) -> Iterator[Claim]:
     if walk is None:
         yield claim("the product sees a walk", TRUE, FALSE)
         return
-    turn, index, blocks = symbol("turn", 0), symbol("i"), symbol(write_grid.BLOCKS, 1)
+    turn, index, blocks = symbol("turn", 0), symbol("i"), symbol(BLOCKS, 1)
     start, end = walk.at(turn)
     own: dict[str, IntLike] = {"i": turn}
     there = (start <= substitute(window.offsets[0], own)) & (
         end >= substitute(window.offsets[0] + window.sizes[0], own))
     yield claim("a turn is its window", (turn < walk.count) & eq(symbol("at"), start), there)
-    taken: dict[str, IntLike] = {write_grid.BLOCK: turn % blocks, "i_trip": turn // blocks, "i": turn}
+    taken: dict[str, IntLike] = {BLOCK: turn % blocks, "i_trip": turn // blocks, "i": turn}
     yield claim("each turn is taken", turn < walk.count, substitute_cond(path, taken))
-    first, second = ({n: symbol(f"{n}_{k}", 0) for n in (write_grid.BLOCK, "i_trip")} for k in (1, 2))
+    first, second = ({n: symbol(f"{n}_{k}", 0) for n in (BLOCK, "i_trip")} for k in (1, 2))
     both = substitute_cond(path, first) & substitute_cond(path, second)
-    within = all_of(x[write_grid.BLOCK] < blocks for x in (first, second))
+    within = all_of(x[BLOCK] < blocks for x in (first, second))
     one, other = (x["i_trip"] for x in (first, second))
     apart = product_bound(one - other, blocks) & product_bound(other - one, blocks)
     yield claim(
-        "by one block alone", all_of((both, within, apart)), eq(first[write_grid.BLOCK], second[write_grid.BLOCK]))
+        "by one block alone", all_of((both, within, apart)), eq(first[BLOCK], second[BLOCK]))
     yield claim("and no other", substitute_cond(path, first), (index >= 0) & (index < walk.count))
 
 

@@ -12,7 +12,7 @@ from pypto_verified.index import Cond, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE, as_cond
 from pypto_verified.pto.module import Op
 from pypto_verified.report.model import Finding, FunctionResult, Kind, Obligation, Verdict
-from verifiers.access import AccessProgram, SymbolKind
+from verifiers.access import BLOCKS, LANE, AccessProgram, SymbolKind
 from verifiers.access.symbols import UNCONSTRAINED
 from verifiers.registry import AnyRule
 from verifiers.rule import Witness
@@ -142,8 +142,8 @@ class Judge:
             return frozenset()
         names = self._bounding(hypotheses, goal)
         extents = names & set(self.dims)
-        kinds = {self.program.symbols.kinds.get(name) for name in names - {"subblock_idx"}}
-        launch_told = any("block_num" in names_of(c) for _, c in self.assumed)
+        kinds = {self.program.symbols.kinds.get(name) for name in names - {LANE}}
+        launch_told = any(BLOCKS in names_of(c) for _, c in self.assumed)
         launched = bool(kinds & _LAUNCHED) and not launch_told
         others = len(extents) > 1 or bool(kinds & _PASSED) or launched
         return frozenset(extents) if others else frozenset()
@@ -172,7 +172,7 @@ class Judge:
         kinds = {self.program.symbols.kinds.get(n) for n in names}
         found = dict.fromkeys(own)
         found.update(dict.fromkeys(a for k, a in _SYMBOL_ASSUMPTIONS.items() if k in kinds))
-        if "subblock_idx" in names:
+        if LANE in names:
             found["LANE-INDEX"] = None
         if kinds - {None}:
             found["SCALAR-ROUND-TRIP"] = None

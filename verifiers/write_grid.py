@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from pypto_verified.index import Cond, Expr, all_of, any_of, const, implies, minimum, substitute, symbol, symbols_of
 from pypto_verified.index.cond import TRUE
 from pypto_verified.pto.module import EnumAttr
-from verifiers.access import Loop, Step, SymbolKind, Window
+from verifiers.access import BLOCK, BLOCKS, Loop, Step, SymbolKind, Window
 from verifiers.access.scalars import ceiling
 from verifiers.bound import unclamped
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
 
-BLOCK, BLOCKS = "block_idx", "block_num"
 CALLERS_PLACE = "a window whose place a caller decides is not followed"
 
 

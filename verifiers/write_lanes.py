@@ -10,14 +10,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pypto_verified.index import Cond, Expr, any_of, substitute, symbols_of
-from verifiers.access import Step, SymbolKind, Window
+from verifiers.access import LANE, Step, SymbolKind, Window
 from verifiers.bound import unclamped
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import names_of
 from verifiers.write_grid import lone_stores
-
-LANE = "subblock_idx"
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,13 +20,11 @@ from pypto_verified.index import (
     symbol,
     symbols_of,
 )
-from verifiers.access import Loop, Step, Window
+from verifiers.access import BLOCK, BLOCKS, LANE, Loop, Step, Window
 from verifiers.access.scalars import ceiling
 from verifiers.bound import unclamped
 from verifiers.solver import Ladder
 from verifiers.solver.cone import conjuncts, names_of
-
-BLOCK, BLOCKS, LANE = "block_idx", "block_num", "subblock_idx"
 
 
 class Untold(Exception):

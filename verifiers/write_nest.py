@@ -13,11 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, const, minimum, substitute, symbols_of
+from pypto_verified.index.cond import FALSE, TRUE
 from verifiers.access import Step, SymbolKind, Window
 from verifiers.access.scalars import ceiling
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import conjuncts, names_of
+from verifiers.write_digits import Numbered, in_digits
 from verifiers.write_grid import CALLERS_PLACE, lone_stores, walked
 from verifiers.write_levels import Axis, Moved, Nest, Turn, Untold, counters, first_of, moved, parts_of, waits
 
@@ -73,13 +75,22 @@ def written(nest: Nest, extent: Expr) -> Written:
 @dataclass(frozen=True, slots=True)
 class NestSite(Site):
     """One axis of a store that loops move. `untold`: why it is not followed, or why what fails need not be missing;
-    `beside`: a loop moves it along another axis too, and spoken of is what lies beside its first window."""
+    `beside`: a loop moves it along another axis too, and spoken of is what lies beside its first window. `last`: what
+    the last round of a loop that numbers tiles writes of it, where `asked`: where the rounds before it leave some of
+    the other axes."""
 
     tensor: str
     axis: int
     written: Written
     untold: str = ""
     beside: bool = False
+    last: Written | None = None
+    asked: Cond = FALSE
+
+    @property
+    def whole(self) -> Cond:
+        last = TRUE if self.last is None else any_of((~self.asked, self.last.whole))
+        return all_of((self.written.whole, last))
 
 
 def _sites(context: Context) -> Iterator[NestSite]:
@@ -104,7 +115,8 @@ def nest_site(context: Context, step: Step, window: Window, axis: int) -> NestSi
 
     declared = context.strict or window.view.base in {a for a, _ in context.outputs}
     try:
-        made = moved(step, window)
+        numbered = in_digits(moved(step, window))
+        made = numbered.moved
         view = _axis(context, made, axis, sizes)
         if not made.moving(axis) or not set(symbols_of(view.first())) <= sizes:
             return None
@@ -129,9 +141,23 @@ def nest_site(context: Context, step: Step, window: Window, axis: int) -> NestSi
             raise Untold(CALLERS_PLACE)
         untold = "" if nest.ordered else "which of several loops takes the longer steps is not known"
         path = all_of((made.path, *held, *waiting.runs, *(t.step >= 1 for t in made.turns)))
-        return replace(site(found, path, untold), beside=bool(shared))
+        told = replace(site(found, path, untold), beside=bool(shared))
+        return _with_last_round(context, told, numbered, sizes)
     except Untold as error:
         return site(Written(const(0), (), (), const(0), extent, False), step.path, str(error)) if declared else None
+
+
+def _with_last_round(context: Context, site: NestSite, numbered: Numbered, sizes: frozenset[str]) -> NestSite:
+    """What is asked of the last round too, of an axis that the turns within a round move the window along."""
+    if numbered.last is None or numbered.last.within not in numbered.moved.moving(site.axis):
+        return site
+    made, over = numbered.moved, numbered.last.over
+    coarse = [a for a in range(len(made.starts)) if over in made.moving(a)]
+    if coarse == [] or site.axis in coarse or site.beside:
+        raise Untold("a loop that numbers tiles of one axis, in rounds that do not come out even, is not followed")
+    before = (written(_axis(context, numbered.rounds(), a, sizes).nest(), made.extents[a]).whole for a in coarse)
+    last = written(_axis(context, numbered.ending(), site.axis, sizes).nest(), made.extents[site.axis])
+    return replace(site, last=last, asked=~all_of(before))
 
 
 def _shared(made: Moved, axis: int) -> list[Turn]:
@@ -158,18 +184,24 @@ def _axis(context: Context, made: Moved, axis: int, sizes: frozenset[str]) -> Ax
 
 
 def _missing(s: NestSite, w: Witness) -> str:
-    found = s.written
+    where = _holes(s.written, w)
+    found, round_ = (s.written, "") if where or s.last is None else (s.last, ", in the last round,")
+    begin, stop = (where or _holes(found, w))[0]
+    beside = ", beside the first window of a loop that moves along two axes" if s.beside else ""
+    return (
+        f"axis {s.axis} of {s.tensor} has {w.show(found.extent)}: no turn of the loops{round_} writes elements "
+        f"{begin} to {min(stop, w(found.extent)) - 1} of it{beside}")
+
+
+def _holes(found: Written, w: Witness) -> list[tuple[int, int]]:
+    """(first, end) of what is missing."""
     first, end = w(found.first), w(found.extent)
     where = [(0, end)] if any(w(count) < 1 for count in found.counts) else [(0, first)] if first > 0 else []
     where += [
         (first + w(g.length), first + w(g.pace)) for g in found.gaps
         if w(g.count) > 1 and w(g.pace) > w(g.length) and w(g.length) < w(g.room)]
-    where += [(max(first, w(found.reached)), end)] if not found.open else []
-    begin, stop = where[0]
-    beside = ", beside the first window of a loop that moves along two axes" if s.beside else ""
-    return (
-        f"axis {s.axis} of {s.tensor} has {w.show(found.extent)}: no turn of the loops writes elements {begin} to "
-        f"{min(stop, end) - 1} of it{beside}")
+    where += [(max(first, w(found.reached)), end)] if not found.open and w(found.reached) < end else []
+    return where
 
 
 WRITE_NEST: Rule[NestSite] = Rule(
@@ -179,10 +211,10 @@ WRITE_NEST: Rule[NestSite] = Rule(
     sites=_sites, applies=always, assumptions=("BLOCK-OF-GRID",),
     unneeded=lambda s: () if s.written.open else ("BLOCK-OF-GRID",),
     given=lambda s: not s.untold, undecided=lambda s: s.untold,
-    goal=lambda s: s.written.whole,
+    goal=lambda s: s.whole,
     explain=_missing,
     help=lambda s: "let each loop step by no more than what the loops inside it write, and run to the end",
-    mutant=lambda s: any_of((s.written.whole, s.written.reached + 127 >= s.written.extent)),
+    mutant=lambda s: any_of((s.whole, s.written.reached + 127 >= s.written.extent)),
 )
 
 RULES = (WRITE_NEST,)

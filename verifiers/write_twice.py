@@ -26,13 +26,12 @@ from pypto_verified.index import (
 )
 from pypto_verified.index.expr import from_atom
 from pypto_verified.pto.module import EnumAttr
-from verifiers.access import Step, SymbolKind, Window
+from verifiers.access import BLOCK, BLOCKS, LANE, Step, SymbolKind, Window
 from verifiers.access.symbols import UNCONSTRAINED, Symbols
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import conjuncts, names_of
 
-BLOCK, BLOCKS, LANE = "block_idx", "block_num", "subblock_idx"
 _OWN = frozenset({SymbolKind.TRIP, SymbolKind.DEFINED})
 """Kinds of symbols whose value belongs to one run of an op."""
 

@@ -299,7 +299,7 @@ def _split_multiple(e: Expr, k: int) -> tuple[Expr, Expr]:
     return polynomial(q, e.constant // k), polynomial(r, e.constant % k)
 
 
-def _multiple_of(e: Expr, d: Expr) -> Expr | None:
+def multiple_of(e: Expr, d: Expr) -> Expr | None:
     """`q` with `e == q*d` when `d` is one monomial that divides each term of `e`, else None."""
     if d.constant or len(d.terms) != 1:
         return None
@@ -347,7 +347,7 @@ def _floordiv(e: Expr, d: Expr) -> Expr:
         return q + _atom("floordiv", "", (r, d), lo, hi)
     if e.value == 0:
         return e  # where the division has a value at all
-    exact = _multiple_of(e, d)
+    exact = multiple_of(e, d)
     if exact is not None and d.lo is not None and d.lo > 0:
         return exact
     lo, hi = _quotient_range(e, d)
@@ -386,7 +386,7 @@ def _mod(e: Expr, d: Expr) -> Expr:
         return _atom("mod", "", (e, d), lo, hi)
     if e.value == 0:
         return e  # where the remainder has a value at all
-    if _multiple_of(e, d) is not None:
+    if multiple_of(e, d) is not None:
         return const(0) if d.lo is not None and d.lo > 0 else _atom("mod", "", (e, d), None, None)
     if d.lo is not None and d.lo > 0:
         return _atom("mod", "", (e, d), 0, d.hi - 1 if d.hi is not None else None)

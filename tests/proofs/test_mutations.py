@@ -16,7 +16,7 @@ from pypto_verified.index import Expr, any_of, as_expr, cond, expr, implies, wal
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator import layout
 from pypto_verified.targets import fifo, pitch, split
-from verifiers import box, flags, recurrence, view, write_grid, write_nest
+from verifiers import box, flags, recurrence, view, write_digits, write_grid, write_nest
 from verifiers.access import overlap, scalars, tiles
 
 Patch = Callable[[pytest.MonkeyPatch], None]
@@ -64,6 +64,8 @@ MUTATIONS: dict[str, Patch] = {
     "FIFO-DRAIN": swap(fifo, "waited", lambda f: lambda slots, tiles: f(slots, tiles + 1)),
     "GRID-COVER": swap(scalars, "ceiling", lambda _: ignoring_rests),
     "GRID-TURNS": swap(write_grid, "_in_turns", lambda f: lambda *a: (w := f(*a)) and replace(w, count=w.count - 1)),
+    "GRID-DIGITS": swap(write_digits, "Digits", lambda f: lambda over, within, rounds, rest: f(
+        over, within, rounds + 1, rest)),
     "GRID-NEST": swap(write_nest, "Gap", lambda f: lambda count, pace, length, room: f(count, pace, length + 1, room)),
 }
 

@@ -29,7 +29,7 @@ SUBJECTS = {
     "event ids in turn": ("EVENT-CYCLIC", "EVENT-RING"),
     "credits of a pipe": ("FIFO-COUNT", "FIFO-OVERRUN", "FIFO-DRAIN"),
     "grids with a short last block": ("GRID-COVER", "GRID-TURNS"),
-    "loops in loops": ("GRID-NEST",),
+    "loops in loops": ("GRID-NEST", "GRID-DIGITS"),
     "placement": ("PLAN-DISJOINT", "PLAN-TRAILS"),
     "the index normal form": ("INDEX-DIVISION", "INDEX-TERMS", "INDEX-CONDITIONS"),
 }

@@ -17,9 +17,9 @@ from verifiers.access.program import (
     TileUse,
     Window,
 )
-from verifiers.access.symbols import SymbolKind, Symbols
+from verifiers.access.symbols import BLOCK, BLOCKS, LANE, SymbolKind, Symbols
 
 __all__ = [
-    "AccessProgram", "Branch", "Loop", "Node", "Rect", "Root", "Scalar", "Sequence", "Step", "SymbolKind", "Symbols",
-    "TensorView", "TileUse", "Window", "build_program",
+    "BLOCK", "BLOCKS", "LANE", "AccessProgram", "Branch", "Loop", "Node", "Rect", "Root", "Scalar", "Sequence", "Step",
+    "SymbolKind", "Symbols", "TensorView", "TileUse", "Window", "build_program",
 ]

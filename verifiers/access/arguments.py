@@ -10,7 +10,7 @@ from pypto_verified.pto.module import Block, Func, Op, Value
 from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
 from verifiers.access.handles import Handles
 from verifiers.access.scalars import Scalars
-from verifiers.access.symbols import SymbolKind, Symbols
+from verifiers.access.symbols import BLOCK, BLOCKS, LANE, SymbolKind, Symbols
 
 _HIDDEN = re.compile(r"(?:^|_)(subblock_idx|block_idx|block_num)$")
 """Arguments that the runtime adds: a block's own index, the number of blocks, the lane."""
@@ -52,17 +52,17 @@ class Arguments:
 
     def block_value(self, what: str) -> Expr:
         """'block_idx', 'block_num' or 'subblock_idx': assumptions BLOCK-INDEX and LANE-INDEX."""
-        if what == "subblock_idx":
-            found = self.symbols.shown.get("subblock_idx")
-            return found.expr if found else self.symbols.new("subblock_idx", SymbolKind.BLOCK, 0, 1)
+        if what == LANE:
+            found = self.symbols.shown.get(LANE)
+            return found.expr if found else self.symbols.new(LANE, SymbolKind.BLOCK, 0, 1)
         if self._block_count is None:
-            self._block_count = self.symbols.new("block_num", SymbolKind.LAUNCH, 1)
-        if what == "block_num":
+            self._block_count = self.symbols.new(BLOCKS, SymbolKind.LAUNCH, 1)
+        if what == BLOCKS:
             return self._block_count
-        found = self.symbols.shown.get("block_idx")
+        found = self.symbols.shown.get(BLOCK)
         if found is not None:
             return found.expr
-        index = self.symbols.new("block_idx", SymbolKind.BLOCK, 0)
+        index = self.symbols.new(BLOCK, SymbolKind.BLOCK, 0)
         self.symbols.require(index < self._block_count)
         return index
 

@@ -30,7 +30,7 @@ from verifiers.access.program import (
     Window,
 )
 from verifiers.access.scalars import WRAPPING, Scalars, ceiling
-from verifiers.access.symbols import SymbolKind, Symbols
+from verifiers.access.symbols import BLOCK, BLOCKS, LANE, SymbolKind, Symbols
 
 _BRANCHES = frozenset({"cf.br", "cf.cond_br"})
 _SILENT = frozenset({"func.return", "scf.yield", "scf.condition"})
@@ -270,11 +270,11 @@ class _Builder:
                 self._note_width(op, number, path)
             return None
         row = TABLE.get(name)
-        if name.startswith("pto.get_") and name.removeprefix("pto.get_") in ("block_idx", "block_num", "subblock_idx"):
+        if name.startswith("pto.get_") and name.removeprefix("pto.get_") in (BLOCK, BLOCKS, LANE):
             self.handles.scalars[op.result] = self.arguments.block_value(name.removeprefix("pto.get_"))
             return None
         if name == "pto.syncall":
-            self.arguments.block_value("block_num")  # how many blocks run decides whether all are met
+            self.arguments.block_value(BLOCKS)  # how many blocks run decides whether all are met
         if name == "pto.set_validshape":
             value = op.arg("source")
             step = self._step(op, path)

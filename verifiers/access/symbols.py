@@ -16,6 +16,9 @@ from pypto_verified.index import TRUE, Cond, Expr, symbol
 from pypto_verified.index.cond import variable
 from pypto_verified.index.expr import Bound
 
+BLOCK, BLOCKS, LANE = "block_idx", "block_num", "subblock_idx"
+"""The names of what a launch gives a core: the index of its block, their number, and the index of its lane."""
+
 
 class SymbolKind(Enum):
     """What a symbol stands for.
