@@ -130,10 +130,30 @@ class Trace:
         return solution.form(after)
 
     def _solution(self, loop: Loop, before: Cond) -> Solution:
-        body = self._transfer(loop.body)
-        if body is None or self._acts_at_exit(loop):
+        if self._acts_at_exit(loop):
             return UNSOLVED
-        return self._solver.solve(loop, body, before)
+        body = self._transfer(loop.body)
+        if body is not None:
+            return self._solver.solve(loop, body, before)
+        # What an iteration makes of any state is not known, but it may leave this one as it is.
+        return Solution(lambda k: before) if self._after(loop.body, before) is before else UNSOLVED
+
+    def _after(self, node: Node, before: Cond) -> Cond | None:
+        """The state after `node` where it is `before` in front of it; None if that is not known."""
+        if isinstance(node, Step):
+            return self._step(node)(before)
+        if isinstance(node, Sequence):
+            after: Cond | None = before
+            for item in self._items.get(id(node), ()):
+                after = self._after(item, after) if after is not None else None
+            return after
+        if isinstance(node, Branch):
+            then, orelse = self._after(node.then, before), self._after(node.orelse, before)
+            if then is None or orelse is None:
+                return None
+            return choice(node.cond, Transfer(FALSE, then), Transfer(FALSE, orelse)).gain
+        solution, count = self._solution(node, before), trips(node)
+        return solution.form(count if count is not None else 0) if solution.known is None else None
 
     def _step(self, step: Step) -> Transfer:
         action = self._own.get(step.index)

@@ -187,15 +187,23 @@ def test_an_id_that_the_caller_gives_is_unknown_with_the_condition_that_settles_
     assert verdicts(settled, "EVENT-ID") == PROVED
 
 
-def test_a_while_loop_that_leaves_a_flag_as_it_found_it_is_followed() -> None:
-    def loop_while(*body: str) -> str:
-        return "\n".join((
-            "%end = scf.while (%n = %c0) : (index) -> index {",
-            "%more = arith.cmpi slt, %n, %M : index", "scf.condition(%more) %n : index", "} do {", "^bb0(%k: index):",
-            *body, "%next = arith.addi %k, %c1 : index", "scf.yield %next : index", "}"))
+def _while(*body: str) -> str:
+    return "\n".join((
+        "%end = scf.while (%n = %c0) : (index) -> index {",
+        "%more = arith.cmpi slt, %n, %M : index", "scf.condition(%more) %n : index", "} do {", "^bb0(%k: index):",
+        *body, "%next = arith.addi %k, %c1 : index", "scf.yield %next : index", "}"))
 
-    assert _clean(_events(loop_while(flag("set"), flag("wait"))))
-    unbalanced = _events(loop_while(flag("set")), flag("wait"))
+
+@pytest.mark.parametrize(("again", "clean"), [(0, True), (1, False)])
+def test_a_flag_that_a_while_loop_hands_on_is_followed_where_an_outer_loop_repeats_it(again: int, clean: bool) -> None:
+    """What the while loop would make of a flag that is not set depends on whether it runs; but it always is."""
+    result = _events(flag("set"), loop("M", _while(flag("wait"), flag("set", again))), flag("wait"))
+    assert _clean(result) is clean
+
+
+def test_a_while_loop_that_leaves_a_flag_as_it_found_it_is_followed() -> None:
+    assert _clean(_events(_while(flag("set"), flag("wait"))))
+    unbalanced = _events(_while(flag("set")), flag("wait"))
     assert verdicts(unbalanced, "EVENT-WAIT") == {UNKNOWN}
     assert "line" in finding(unbalanced, "EVENT-WAIT").message
 
