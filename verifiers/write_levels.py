@@ -87,6 +87,20 @@ def moved(step: Step, window: Window) -> Moved:
     return made
 
 
+def forward(made: Moved) -> Moved:
+    """The same with the turns of each loop that moves the window back counted from the last one."""
+    for turn in made.turns:
+        paces = [substitute(e, {turn.name: turn.counter + 1}) - e for e in made.starts]
+        own = [pace for pace in paces if pace.value != 0]
+        count = ceiling(turn.upper - turn.lower, turn.step)
+        if own and all(pace.hi is not None and pace.hi < 0 for pace in own) and not (
+                set(symbols_of(count)) & {t.name for t in made.turns}):
+            values = {turn.name: count - 1 - turn.counter}
+            starts, sizes = (tuple(substitute(e, values) for e in part) for part in (made.starts, made.sizes))
+            made = replace(made, starts=starts, sizes=sizes, turns=tuple(t.at(values) for t in made.turns))
+    return made
+
+
 def _counters(loop: Loop) -> set[str]:
     """The symbols that stand for the counter of a loop."""
     return {repr(t) for t in (loop.var, loop.counter) if t is not None and set(symbols_of(t)) == {repr(t)}}
@@ -159,12 +173,23 @@ class Axis:
 
     def nest(self) -> Nest:
         """Untold where the windows are not those of a nest."""
-        levels = [self._level(name) for name in self.names()]
-        fixed = all(level.pace.value is not None for level in levels)
-        if fixed:
-            levels.sort(key=lambda level: level.pace.value or 0)
+        levels, ordered = self._sorted([self._level(name) for name in self.names()])
         size, limits = self._size([level.name for level in levels])
-        return Nest(self.first(), size, tuple(levels), limits, fixed or len(levels) == 1)
+        return Nest(self.first(), size, tuple(levels), limits, ordered)
+
+    def _sorted(self, levels: list[Level]) -> tuple[list[Level], bool]:
+        """From the shortest steps to the longest, and whether that is known of them."""
+        if all(level.pace.value is not None for level in levels):
+            return sorted(levels, key=lambda level: level.pace.value or 0), True
+        left, found = list(levels), list[Level]()
+        while left:
+            least = next((a for a in left if all(
+                a is b or self.ladder.entails(self.known, a.pace <= b.pace) for b in left)), None)
+            if least is None:
+                return levels, False
+            left.remove(least)
+            found.append(least)
+        return found, True
 
     def _level(self, name: str) -> Level:
         counter = symbol(name, 0)

@@ -21,7 +21,7 @@ from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import conjuncts, names_of
 from verifiers.write_digits import Numbered, in_digits
 from verifiers.write_grid import CALLERS_PLACE, lone_stores, walked
-from verifiers.write_levels import Axis, Moved, Nest, Turn, Untold, counters, first_of, moved, parts_of, waits
+from verifiers.write_levels import Axis, Moved, Nest, Turn, Untold, counters, first_of, forward, moved, parts_of, waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def nest_site(context: Context, step: Step, window: Window, axis: int) -> NestSi
 
     declared = context.strict or window.view.base in {a for a, _ in context.outputs}
     try:
-        numbered = in_digits(moved(step, window))
+        numbered = in_digits(forward(moved(step, window)))
         made = numbered.moved
         view = _axis(context, made, axis, sizes)
         if not made.moving(axis) or not set(symbols_of(view.first())) <= sizes:
