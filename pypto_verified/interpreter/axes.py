@@ -73,7 +73,7 @@ def _reduction(fn: Reduce, axis: int, index_result: bool) -> Callable[[Site], Va
         unclear = a.poison[region].any(axis=at)
         if site.call.op in UNSPECIFIED:
             left = freedom(a.data[region], at, a.dtype)
-            unclear = unclear | left.overflow
+            unclear = unclear | left.unclear
             if not left.exact:
                 site.leave_open()
         with np.errstate(all="ignore"):

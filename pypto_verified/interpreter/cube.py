@@ -26,7 +26,7 @@ def _product(site: Site, lhs: Tile, rhs: Tile, start: tuple[Carrier, Bools] | No
     a, b = lhs.data[:m, :k], rhs.data[:k, :n]
     poison = np.logical_or.outer(np.any(lhs.poison[:m, :k], axis=1), np.any(rhs.poison[:k, :n], axis=0))
     left = product_sum_freedom(a, b, None if start is None else start[0][:m, :n], dtype)
-    poison = poison | left.overflow
+    poison = poison | left.unclear
     if not left.exact:
         site.leave_open()
     with np.errstate(all="ignore"):

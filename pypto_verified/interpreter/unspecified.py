@@ -6,6 +6,7 @@ allows for a difference only then.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,17 +28,18 @@ UNSPECIFIED: dict[str, str] = {
 
 _SIGNIFICAND = {"FP32": 24, "FP16": 11, "BF16": 8}
 _LARGEST_EXPONENT = {"FP32": 127, "FP16": 15, "BF16": 127}
-
-
+_CANCELLED = 1 / 3
+"""Share of the significand; where more of it is lost in all of a result, the rest is the rounding of partial sums."""
 
 
 @dataclass(frozen=True, slots=True)
 class Freedom:
-    """What the device's own order leaves of a sum or product. `exact`: every order gives one result; `overflow`: the
-    elements of the result for which some order may leave the type's range, so that they have no particular value."""
+    """What the device's own order leaves of a sum or product. `exact`: every order gives one result; `unclear`: the
+    elements of the result that have no particular value: some order may leave the type's range, or the terms cancel to
+    next to nothing."""
 
     exact: bool
-    overflow: Bools
+    unclear: Bools
 
 
 def sum_freedom(terms: Carrier, axis: int, dtype: DType) -> Freedom:
@@ -46,7 +48,8 @@ def sum_freedom(terms: Carrier, axis: int, dtype: DType) -> Freedom:
     if terms.dtype != np.float64:
         return Freedom(True, np.zeros(np.sum(terms, axis=axis).shape, dtype=np.bool_))
     finite = _finite(terms)
-    return _judged(np.asarray(np.sum(np.abs(finite), axis=axis)), _least_unit(finite, axis), dtype)
+    total = np.asarray(np.sum(np.abs(finite), axis=axis))
+    return _judged(total, _least_unit(finite, axis), dtype, lambda: np.asarray(np.sum(terms, axis=axis), np.float64))
 
 
 def product_sum_freedom(lhs: Carrier, rhs: Carrier, start: Carrier | None, dtype: DType) -> Freedom:
@@ -60,7 +63,7 @@ def product_sum_freedom(lhs: Carrier, rhs: Carrier, start: Carrier | None, dtype
         begin = _finite(start)
         unit = np.minimum(unit, np.where(begin == 0, np.inf, _unit(begin)))
         total = total + np.abs(begin)
-    return _judged(total, unit, dtype)
+    return _judged(total, unit, dtype, lambda: lhs @ rhs + (0.0 if start is None else start))
 
 
 def product_freedom(factors: Carrier, axis: int, dtype: DType) -> Freedom:
@@ -72,8 +75,8 @@ def product_freedom(factors: Carrier, axis: int, dtype: DType) -> Freedom:
     unit = _unit(nonzero)
     odd = np.prod(np.abs(nonzero) / unit, axis=axis)
     exponents = np.sum(np.abs(np.log2(np.abs(nonzero))), axis=axis)
-    overflow = np.asarray(exponents >= _LARGEST_EXPONENT[dtype.name] - 1, dtype=np.bool_)
-    return Freedom(bool(np.all(odd <= 2.0 ** _SIGNIFICAND[dtype.name])), overflow)
+    unclear = np.asarray(exponents >= _LARGEST_EXPONENT[dtype.name] - 1, dtype=np.bool_)
+    return Freedom(bool(np.all(odd <= 2.0 ** _SIGNIFICAND[dtype.name])), unclear)
 
 
 def _finite(x: Carrier) -> Floats:
@@ -85,9 +88,16 @@ def _least_unit(x: Floats, axis: int) -> Floats:
     return np.asarray(np.min(units, axis=axis, initial=np.inf), dtype=np.float64)
 
 
-def _judged(total: Floats, unit: Floats, dtype: DType) -> Freedom:
-    fits = np.isinf(unit) | (total <= unit * 2.0 ** _SIGNIFICAND[dtype.name])
-    return Freedom(bool(np.all(fits)), np.asarray(total >= 2.0 ** _LARGEST_EXPONENT[dtype.name], dtype=np.bool_))
+def _judged(total: Floats, unit: Floats, dtype: DType, result: Callable[[], Carrier]) -> Freedom:
+    """By the sum of the magnitudes of each element's terms; `result` is asked for only where an order may show."""
+    digits = _SIGNIFICAND[dtype.name]
+    fits = np.isinf(unit) | (total <= unit * 2.0**digits)
+    unclear = np.asarray(total >= 2.0 ** _LARGEST_EXPONENT[dtype.name], dtype=np.bool_)
+    if np.all(fits):
+        return Freedom(True, unclear)
+    with np.errstate(all="ignore"):
+        largest = np.max(np.abs(_finite(result())), initial=0.0)
+    return Freedom(False, unclear | (~fits & (total > largest * 2.0 ** (digits * _CANCELLED))))
 
 
 def _unit(x: Floats) -> Floats:

@@ -118,6 +118,20 @@ def test_a_sum_is_open_only_where_its_order_could_show(values: list[float], open
     assert loose == open_ops
 
 
+def _cancelling(rest: float, beside: float) -> Array:
+    """Sums of 2**24 and of 8 * `beside` in magnitude, which come to a little more than `rest` and to 8 * `beside`."""
+    return np.array([[2.0**23, 2.0**-9, -(2.0**23), rest, 0, 0, 0, 0], [beside] * 8], np.float32)
+
+
+def test_a_sum_that_cancels_to_the_rounding_of_its_parts_has_no_value() -> None:
+    # derivation: a third of FP32's 24 digits is 2**8, and 2**24 / 2**8 = 2**16
+    with pytest.raises(Poisoned):
+        unary("pl.row_sum(x, t)", _cancelling(2.0**15, 1.0), out_shape=(2, 1))
+    assert unary("pl.row_sum(x, t)", _cancelling(2.0**17, 1.0), out_shape=(2, 1))[0, 0] == 2.0**17
+    # beside a large sum the rounding of a small one is within the tolerance
+    assert unary("pl.row_sum(x, t)", _cancelling(2.0**15, 2.0**17), out_shape=(2, 1))[0, 0] == 2.0**15
+
+
 def test_a_sum_that_could_overflow_in_some_order_has_no_value() -> None:
     # derivation: 3e38 + 3e38 - 3e38 is 3e38 or infinity
     with pytest.raises(Poisoned):
