@@ -63,7 +63,8 @@ def product_sum_freedom(lhs: Carrier, rhs: Carrier, start: Carrier | None, dtype
         begin = _finite(start)
         unit = np.minimum(unit, np.where(begin == 0, np.inf, _unit(begin)))
         total = total + np.abs(begin)
-    return _judged(total, unit, dtype, lambda: lhs @ rhs + (0.0 if start is None else start))
+    return _judged(
+        total, unit, dtype, lambda: np.asarray(lhs @ rhs + (0.0 if start is None else start), np.float64))
 
 
 def product_freedom(factors: Carrier, axis: int, dtype: DType) -> Freedom:
