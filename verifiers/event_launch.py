@@ -59,8 +59,8 @@ def _meetings(context: Context) -> Iterator[LaunchSite]:
 
 
 def _awaited(context: Context, step: Step) -> tuple[Expr, str]:
-    """How many blocks fill the chip, and a kind of core that would have to come and does not run this kernel. A block of
-    a kernel for both kinds takes a cube with its vector cores, else it takes one core."""
+    """How many blocks fill the chip, and a kind of core that would have to come and does not run this kernel. A block
+    of a kernel for both kinds takes a cube with its vector cores, else it takes one core."""
     target, own = context.target, _kinds(context)
     named = step.op.attrs.get("core_type")
     wanted = _KINDS.get(named.member, ()) if isinstance(named, EnumAttr) else ()

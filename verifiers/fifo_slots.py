@@ -83,14 +83,14 @@ def _rings(context: Context) -> Iterator[RingSite]:
         size, names = step.op.attrs.get("slot_size"), facts.buffer_names(step.op)
         for ring in program.reserved:
             if isinstance(size, int) and ring.op.attrs.get("name") in names:
-                slots = _slots(context, step) if context.target.on_chip_pipe else _local_slots(step)
+                slots = slots_of_pipe(context, step) if context.target.on_chip_pipe else _local_slots(step)
                 yield RingSite(context, step.op, TRUE, f"{op_text(step.op)} {ring.name}", slots * size, ring.bytes)
 
 
 def slots_of(context: Context, step: Step) -> int:
     """The slots of the pipe of a push or pop."""
     init = _init(context, step)
-    return _slots(context, init) if init is not None else 1
+    return slots_of_pipe(context, init) if init is not None else 1
 
 
 def _local_slots(step: Step) -> int:
@@ -98,7 +98,8 @@ def _local_slots(step: Step) -> int:
     return given if isinstance(given, int) and given > 0 else LOCAL_SLOTS
 
 
-def _slots(context: Context, step: Step) -> int:
+def slots_of_pipe(context: Context, step: Step) -> int:
+    """The slots of the pipe that a step makes."""
     given, mask = step.op.attrs.get("slot_num"), step.op.attrs.get("dir_mask")
     default = slot_count(mask if isinstance(mask, int) else 0)
     return given if isinstance(given, int) and given > 0 else default  # no slots at all: the assembler refuses that
@@ -134,7 +135,7 @@ def _pipes(context: Context) -> Iterator[CreditSite]:
             if pipe in used(program, op):
                 ledger = LEDGERS[context.target.name] if context.strict else LEDGERS["a2a3"]
                 yield CreditSite(
-                    context, step.op, TRUE, f"{op_text(step.op)} pipe {pipe}", _slots(context, step), ledger,
+                    context, step.op, TRUE, f"{op_text(step.op)} pipe {pipe}", slots_of_pipe(context, step), ledger,
                     runs(program, op, pipe, 0))
 
 

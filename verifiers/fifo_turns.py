@@ -22,10 +22,10 @@ from verifiers.race.values import Values
 from verifiers.recurrence import counted, trips
 from verifiers.sites import op_text
 
-_PUSHES = {"pto.tpush_to_aiv": "aiv", "pto.tpush_to_aic": "aic"}
-_POPS = {"pto.tpop_from_aic": "aiv", "pto.tpop_from_aiv": "aic"}
-_OPS = (*_PUSHES, *_POPS)
-_TRIED = (1, 2, 3, 0)
+PUSHES = {"pto.tpush_to_aiv": "aiv", "pto.tpush_to_aic": "aic"}
+POPS = {"pto.tpop_from_aic": "aiv", "pto.tpop_from_aiv": "aic"}
+OPS = (*PUSHES, *POPS)
+TRIED = (1, 2, 3, 0)
 MOST_TRANSFERS = 2_000
 """Transfers of one core that are followed."""
 
@@ -44,31 +44,31 @@ def stuck(own: AccessProgram, peer: Peer, lane: int, slots: tuple[tuple[int, int
     """Runs in which a lane and its cube wait for each other; `slots` of each pipe. Sizes are small ones and ones past
     the slots: what is not found is not proved for all. None are looked for where no pipe leads back, or where a
     transfer depends on more than the sizes that both cores know."""
-    ways = [{_way(s.op.name) for s in p.steps if s.op.name in _OPS} for p in (own, peer.program)]
-    if any(len(way) < 2 for way in ways):
+    ways = [{way(s.op.name) for s in p.steps if s.op.name in OPS} for p in (own, peer.program)]
+    if any(len(both) < 2 for both in ways):
         return ()
     names: set[str] = set()
     for program in (own, peer.program):
-        for op, pipe in {(s.op.name, pipe_id(s.op)) for s in program.steps if s.op.name in _OPS}:
+        for op, pipe in {(s.op.name, pipe_id(s.op)) for s in program.steps if s.op.name in OPS}:
             count = runs(program, op, pipe, lane)
             if count.why or not count.names() <= peer.shared:
                 return ()
             names |= count.names()
     most = max(n for _, n in slots)
-    sizes = dict.fromkeys((*_TRIED, most + 1, 2 * most + 2)) if names else (0,)
+    sizes = dict.fromkeys((*TRIED, most + 1, 2 * most + 2)) if names else (0,)
     found = (_run((own, peer.program), dict.fromkeys(names, n), lane, dict(slots)) for n in sizes)
     return tuple(s for s in found if s is not None)
 
 
-def _way(op: str) -> str:
-    return _PUSHES.get(op) or _POPS[op]
+def way(op: str) -> str:
+    return PUSHES.get(op) or POPS[op]
 
 
 def _run(
     programs: tuple[AccessProgram, AccessProgram], given: dict[str, int], lane: int, slots: Mapping[int, int]
 ) -> Stuck | None:
     """Both cores as far as they get; which of them goes first makes no difference to where they end."""
-    cores = [list(islice(_transfers(p.body, Values(p, {**given, LANE: lane})), MOST_TRANSFERS + 1)) for p in programs]
+    cores = [list(islice(in_order(p.body, Values(p, {**given, LANE: lane})), MOST_TRANSFERS + 1)) for p in programs]
     if max(map(len, cores)) > MOST_TRANSFERS:
         return None
     ledger = LEDGERS["a2a3"]
@@ -79,8 +79,8 @@ def _run(
         for core, steps in enumerate(cores):
             while at[core] < len(steps):
                 op = steps[at[core]].op
-                pipe = (_way(op.name), pipe_id(op))
-                if op.name in _PUSHES:
+                pipe = (way(op.name), pipe_id(op))
+                if op.name in PUSHES:
                     credits = ledger.credits(slots[pipe[1]], pushed[pipe] + 1, popped[pipe]).value
                     if credits is None or credits < 0:
                         break
@@ -99,23 +99,23 @@ def _run(
     return Stuck(given, own, other)
 
 
-def _transfers(node: Node, values: Values) -> Iterator[Step]:
+def in_order(node: Node, values: Values) -> Iterator[Step]:
     """The transfers of a run in their order."""
     if isinstance(node, Step):
-        if node.op.name in _OPS:
+        if node.op.name in OPS:
             yield node
     elif isinstance(node, Sequence):
         for item in node.items:
-            yield from _transfers(item, values)
+            yield from in_order(item, values)
     elif isinstance(node, Branch):
-        yield from _transfers(node.then if values.holds(node.cond) else node.orelse, values)
+        yield from in_order(node.then if values.holds(node.cond) else node.orelse, values)
     elif _moves(node):
         own, turns = counted(node), trips(node)
         if own is not None and turns is not None:
             base = values.of(own.base)
             for k in range(values.of(turns)):
                 values[own.name] = base + k
-                yield from _transfers(node.body, values)
+                yield from in_order(node.body, values)
             values.pop(own.name, None)
 
 
@@ -125,7 +125,7 @@ def _moves(loop: Loop) -> bool:
     while todo:
         node = todo.pop()
         if isinstance(node, Step):
-            if node.op.name in _OPS:
+            if node.op.name in OPS:
                 return True
         elif isinstance(node, Sequence):
             todo += node.items

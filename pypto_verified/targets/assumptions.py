@@ -37,7 +37,7 @@ _ROWS = (
         fixed="a core has two lanes",
     ),
     Assumption(
-        "LAUNCH-ALONE", "a kernel whose texts are for one kind of core is launched alone: each block takes one core", "",
+        "LAUNCH-ALONE", "a kernel whose texts are for one kind of core is launched alone: a block takes one core", "",
         ("EVENT",), "PyPTO: a mixed kernel is launched as a group, a block for each cube with its vector cores",
         fixed="a kernel for both kinds has a function, or a section, for each of them",
     ),

@@ -61,7 +61,49 @@ def _used(first: str, second: str) -> str:
     return pair_of_cores(PUSH, "\n".join((NEAR, pop(), first, second)), memory=False)
 
 
+def crossing(start: str, elements: int = 4096, count: str = "%n3", names: tuple[str, str] = ("0", "1")) -> str:
+    """A cube pushes `count` tiles, then pops as many that the lanes push back as they come. The ring to the lanes
+    begins %near elements behind %gm, that to the cube %far; `start` computes both from %given, which is `elements`, and
+    %n4k, 4096 elements, which a ring takes. `names`: of the two pipes."""
+    there, back = (f"id = {name}, " for name in names)
+    begins = ("%n3 = arith.constant 3 : index", "%n4k = arith.constant 4096 : index",
+              f"%given = arith.constant {elements} : index", start,
+              *(f"%{name} = pto.addptr %gm, %{at} : !pto.ptr<f32> -> !pto.ptr<f32>"
+                for name, at in (("first", "near"), ("second", "far"))))
+
+    def pipes(kind: str, peer: str) -> tuple[str, ...]:
+        def buffer(name: str, space: str, own: bool) -> str:
+            return (f'%{name} = pto.reserve_buffer {{name = "{name}", size = 16384, location = '
+                    f"#pto.address_space<{space}>, auto = false, base = 0}} -> i32" if own else
+                    f'%{name} = pto.import_reserved_buffer {{name = "{name}", peer_func = @{peer}}} -> i32')
+
+        ends = "slot_size = 8192, slot_num = 2"
+        return (
+            *begins, buffer("there", "vec", kind == "aiv"), buffer("back", "mat", kind == "aic"),
+            f"pto.{kind}_initialize_pipe {{{there}dir_mask = 1, {ends}}} (gm_slot_buffer = %first : !pto.ptr<f32>, "
+            "c2v_consumer_buf = %there : i32, v2c_consumer_buf = %none : i32)",
+            f"pto.{kind}_initialize_pipe {{{back}dir_mask = 2, {ends}}} (gm_slot_buffer = %second : !pto.ptr<f32>, "
+            "c2v_consumer_buf = %none : i32, v2c_consumer_buf = %back : i32)")
+
+    cube = core(
+        "cube", "cube", *pipes("aic", "vector"), alloc("c", ACC, 0, "c32", "c64"), turns(count, PUSH),
+        turns(count, f"%u = pto.tpop_from_aiv(%c32, %c64) {{{back}split = 1}} -> {MAT}",
+              f"pto.tfree_from_aiv {{{back}split = 1}}"), args=SIZE)
+    vector = core(
+        "vector", "vector", *pipes("aiv", "cube"), "%high = arith.constant 65536 : i64",
+        alloc("o", HALF, "high", "c16", "c64"),
+        turns(count, _BOTH, f"pto.tpush_to_aic(%o : {HALF}) {{{back}split = 1}}"), args=SIZE)
+    return f"module {{\n{cube}{vector}}}\n"
+
+
+FAR = "%near = arith.muli %c0, %given : index\n%far = arith.muli %c1, %given : index"
+BLOCK = "\n".join((
+    "%block = pto.get_block_idx", "%b = arith.index_cast %block : i64 to index", "%twice = arith.muli %b, %c2 : index",
+    "%near = arith.muli %twice, %given : index", "%far = arith.addi %near, %n4k : index"))
+
 PAIRS: dict[str, Pair] = {
+    "FIFO-APART": Pair(crossing(FAR), crossing(FAR, 2048)),
+    "FIFO-BLOCKS": Pair(crossing(BLOCK), crossing(BLOCK, 2048)),
     "FIFO-POP": Pair(
         pair_of_cores(turns("%c8", PUSH), turns("%c8", _BOTH)),
         pair_of_cores(turns("%c8", PUSH), turns("%c9", _BOTH))),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pypto_verified.pto.module import Module
+import numpy as np
+
+from pypto_verified.pto.module import Module, Op
 from pypto_verified.simulator.errors import DivisionError, StepLimitError
 from pypto_verified.simulator.run import MAX_STEPS
 from pypto_verified.simulator.schedule.outcome import Outcome, Race
@@ -17,7 +19,8 @@ _NO_ZERO = (1, 8)
 _HAZARDS = {"RACE-RAW": Hazard.RAW, "RACE-WAR": Hazard.WAR, "RACE-WAW": Hazard.WAW, "RACE-CORE": Hazard.RAW}
 _FLAGS = ("EVENT-SET", "EVENT-WAIT", "EVENT-EXIT", "EVENT-AGAIN")
 _VISIBLE = "RACE-VISIBLE"
-ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE)
+_SHARED = "FIFO-APART"
+ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE, _SHARED)
 """Rules whose failure shows in the order of a run."""
 
 
@@ -28,6 +31,9 @@ def confirm_order(
     """Replay a refutation of one of `ORDER_RULES` at `.pto` line `line` and say in one line what was seen. `first`:
     line of the earlier op of a race, the user's or the text's, 0 if unknown."""
     outcome = replay(module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps)
+    if rule == _SHARED:
+        return _compared(outcome, replay(
+            module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, apart=True))
     if outcome.stopped and isinstance(outcome.errors[-1], DivisionError):
         outcome = replay(
             module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, integers=_NO_ZERO)
@@ -43,6 +49,27 @@ def confirm_order(
     if outcome.deadlock is not None:
         return f"not run: {outcome.deadlock}"
     return "not observed: the run ended without it"
+
+
+def _compared(outcome: Outcome, apart: Outcome) -> str:
+    """How a run differs from one whose rings share no memory: in a race on a ring, or in an output."""
+    transfers = next((r for r in outcome.races if {_transfer(r.first.op), _transfer(r.second.op)} == {True}), None)
+    if transfers is not None and transfers not in apart.races:
+        return f"confirmed: {transfers}"
+    for name, array in apart.outputs.items():
+        differs = array.reshape(-1).view(np.uint8) != outcome.outputs[name].reshape(-1).view(np.uint8)
+        if differs.any():
+            at = int(np.argmax(differs)) // array.itemsize
+            found, wanted = (str(x.reshape(-1)[at]) for x in (outcome.outputs[name], array))
+            return f"confirmed: %{name} element {at} is {found}, and {wanted} where the rings lie apart"
+    for run in (outcome, apart):
+        if run.stopped or run.deadlock is not None:
+            return f"not run: {run.deadlock or run.errors[-1]}"
+    return "not observed: the run ended without it"
+
+
+def _transfer(op: Op) -> bool:
+    return op.name.startswith(("pto.tpush", "pto.tpop"))
 
 
 def _race(outcome: Outcome, hazard: Hazard, line: int, first: int) -> str:

@@ -123,7 +123,7 @@ def allocate(core: Core, issue: Issue) -> Iterator[Item]:
     end.split = split
     if not end.alone and waits(end.slots, number) is True:
         yield _wait_credit(core, op, end, split)
-    core.env[issue.out] = slot_of(core, end, end.entry, number, split)
+    core.env[issue.out] = slot_of(core, end, end.entry, number, split, direction)
 
 
 def push(core: Core, issue: Issue) -> Iterator[Item]:
@@ -167,7 +167,7 @@ def pop(core: Core, issue: Issue) -> Iterator[Item]:
                    f"tile {number} of pipe {end.id} to {WORD[direction]}",
                    ("data", core.block, end.names[direction], direction))
     if end.entry is not None:
-        core.env[issue.out] = slot_of(core, end, end.entry, number, split)
+        core.env[issue.out] = slot_of(core, end, end.entry, number, split, direction)
         return
     if "tile" in args:
         tile = args["tile"][0]

@@ -9,7 +9,7 @@ import numpy as np
 
 from pypto_verified.errors import InputError
 from pypto_verified.layouts import Space
-from pypto_verified.pto.module import EnumAttr, Func, Module, Op, Symbol
+from pypto_verified.pto.module import EnumAttr, Func, Module, Op, Symbol, Value
 from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.errors import Place, UnmodelledError
@@ -28,6 +28,7 @@ _CUBE_SPACES = (Space.MAT, Space.LEFT, Space.RIGHT, Space.ACC, Space.BIAS, Space
 _SUFFIXES = (("_aic", "_aiv"), ("_cube", "_vector"), ("_cube", "_vec"))
 _RING_GROUPS = ("gm_slot_buffer", "gm_addr")
 """Operands that are nothing but the slots of a pipe."""
+_FURTHER = "pto.addptr"
 _CUBE_OPS = frozenset({
     "pto.aic_initialize_pipe", "pto.tpush_to_aiv", "pto.tpop_from_aiv", "pto.tfree_from_aiv",
 })
@@ -147,24 +148,35 @@ def make_code(
 def rings(func: Func) -> set[str]:
     """Arguments that hold nothing but the slots of pipes, or nothing that this function looks at."""
     only = {value.name for value in func.args}
+    came = _arguments_behind(func)
     for op in walk_ops(func):
         for group, values in op.args.items():
-            if group not in _RING_GROUPS:
-                only.difference_update(value.name for value in values if value in func.args)
+            if group not in _RING_GROUPS and op.name != _FURTHER:
+                only.difference_update(came[value].name for value in values if value in came)
     return only
+
+
+def _arguments_behind(func: Func) -> dict[Value, Value]:
+    """The argument that each pointer is, or leads further into."""
+    came = {value: value for value in func.args}
+    for op in walk_ops(func):
+        if op.name == _FURTHER and op.arg("ptr") in came:
+            came[op.result] = came[op.arg("ptr")]
+    return came
 
 
 def own_rings(func: Func) -> dict[str, object]:
     """The arguments of `rings`, and what ties each to that of the other function: the first pipe that it is given to,
     by what ties the pipe's ends."""
     ties: dict[str, object] = {}
+    came = _arguments_behind(func)
     for op in walk_ops(func):
         ring = op.opt("gm_slot_buffer") or op.opt("gm_addr")
-        if ring is not None:
+        if ring is not None and ring in came:
             mask = op.attrs.get("dir_mask")
             directions = [d for d in (TO_VECTOR, TO_CUBE) if isinstance(mask, int) and mask & d]
             named = buffer_names(walk_ops(func), op)
-            ties.setdefault(ring.name, tuple(named[d] for d in directions))
+            ties.setdefault(came[ring].name, tuple(named[d] for d in directions))
     return {name: ties.get(name, name) for name in rings(func)}
 
 

@@ -36,7 +36,8 @@ class Launch:
     one); `lane`: the index of the first one; `chip`: cube cores of the chip, which a hard barrier waits for (default:
     the target's, or no more than there are if `blocks` is None); `strict`: the stricter reading of each fact;
     `pipes`: assumption -> pipe, for ops whose pipe the sources differ on; `max_steps`: jumps, that is turns of loops;
-    `max_runs`: of an exhaustive search; `trace`: keep what ran, in order."""
+    `max_runs`: of an exhaustive search; `trace`: keep what ran, in order; `apart`: the slots of each pipe, and of each
+    of its directions, lie in memory of their own."""
 
     schedule: str = "program"
     seed: int = 0
@@ -51,6 +52,7 @@ class Launch:
     max_steps: int = MAX_STEPS
     max_runs: int = MAX_RUNS
     trace: bool = False
+    apart: bool = False
 
 
 def run(
@@ -178,7 +180,7 @@ class Prepared:
         world = World(
             target, len(self.codes), blocks=self.blocks, lanes=self.lanes, chip=chip, strict=launch.strict,
             ordering=launch.schedule != "cpu", max_steps=launch.max_steps, tracing=launch.trace, issuers=ISSUERS,
-            compute=compute, closing=fifo.drain,
+            compute=compute, closing=fifo.drain, apart=launch.apart,
         )
         count = launch.count if launch.count is not None else launch.first + self.blocks
         for index, (code, block, lane) in enumerate(self.codes):
@@ -211,16 +213,17 @@ def finish(world: World, memory: Memory) -> Outcome:
 def replay(
     kernel: Module | Func, function: str, witness: Mapping[str, int], target: Target, *, schedule: str = "program",
     seed: int = 0, strict: bool = False, pipes: Mapping[str, str] | None = None, max_steps: int = MAX_STEPS,
-    max_runs: int = MAX_RUNS, integers: tuple[int, int] = SMALL_INTEGERS, trace: bool = False,
+    max_runs: int = MAX_RUNS, integers: tuple[int, int] = SMALL_INTEGERS, trace: bool = False, apart: bool = False,
 ) -> Outcome:
     """Run a kernel under a schedule on the numbers of a witness (see `simulator.replay`): random tensors as large as
-    its views say; `block_idx`, `block_num` and `subblock_idx` name the block and lane."""
+    its views say; `block_idx`, `block_num` and `subblock_idx` name the block and lane. `apart`: see Launch."""
     group, functions = _group(kernel, function)
     try:
         inputs, scalars = _witnessed(group, witness, seed, integers)
     except SimError as error:
         return Outcome(errors=[error], stopped=True)
-    launch = Launch(schedule, seed, strict=strict, pipes=pipes, max_steps=max_steps, max_runs=max_runs, trace=trace)
+    launch = Launch(
+        schedule, seed, strict=strict, pipes=pipes, max_steps=max_steps, max_runs=max_runs, trace=trace, apart=apart)
     return launched(group, functions, target, inputs, scalars, _at(witness, launch))
 
 

@@ -17,6 +17,7 @@ from pypto_verified.simulator.schedule.ends import (
     SPACE,
     TO_CUBE,
     TO_VECTOR,
+    WORD,
     End,
     consumes,
     lanes_of,
@@ -24,7 +25,7 @@ from pypto_verified.simulator.schedule.ends import (
 )
 from pypto_verified.simulator.schedule.queue import Item
 from pypto_verified.simulator.schedule.transfer import arbitrary, load, store, to_cube, to_lane
-from pypto_verified.simulator.tile import Pointer, Tensor, Tile
+from pypto_verified.simulator.tile import Buffer, Pointer, Tensor, Tile
 from pypto_verified.simulator.values import Array
 from pypto_verified.targets.split import SPLITS, Split, popped, pushed
 
@@ -105,8 +106,21 @@ def _slot(core: Core, end: End, direction: int, number: int) -> Pointer:
     if end.ring is None:
         raise UnmodelledError("a pipe without a ring in global memory", Place(end.init.name))
     ring = end.ring
+    if core.world.apart:
+        return Pointer(_own(core, end, direction), number % end.slots * end.slot_size, ring.kind)
     behind = end.slots * end.slot_size if end.mask == TO_VECTOR | TO_CUBE and direction == TO_CUBE else 0
     return Pointer(ring.buffer, ring.offset + behind + number % end.slots * end.slot_size, ring.kind)
+
+
+def _own(core: Core, end: End, direction: int) -> Buffer:
+    """Memory that only this direction of the pipe uses."""
+    key = ("own ring", core.block, end.id, direction)
+    found = core.world.signals.get(key)
+    if not isinstance(found, Buffer):
+        name = f"slots of pipe {end.id} to {WORD[direction]} of block {core.block}"
+        found = core.world.signals[key] = Buffer(name, np.zeros(end.slots * end.slot_size, np.uint8))
+        found.log = core.world.log
+    return found
 
 
 def _unset(core: Core, slot: Pointer) -> Array:
@@ -118,7 +132,7 @@ def _unset(core: Core, slot: Pointer) -> Array:
     return found
 
 
-def slot_of(core: Core, end: End, entry: Tensor, number: int, split: Split) -> Tensor:
+def slot_of(core: Core, end: End, entry: Tensor, number: int, split: Split, direction: int) -> Tensor:
     """A slot as the tensor that the pipe was made with, from the lane's part on. The library places halves of columns
     and odd parts one row of the lane further, and both rings of a two-way pipe at one address (PTO-ISA TAlloc.hpp,
     TPop.hpp)."""
@@ -126,4 +140,6 @@ def slot_of(core: Core, end: End, entry: Tensor, number: int, split: Split) -> T
     part = core.lane * (rows * cols if split.axis == 0 and not split.odd else cols) if split.axis is not None else 0
     start = entry.pointer.offset + number % end.slots * end.slot_size + part * entry.pointer.kind.itemsize
     place = Pointer(entry.pointer.buffer, start, entry.pointer.kind)
+    if core.world.apart:
+        place = Pointer(_own(core, end, direction), start - entry.pointer.offset, entry.pointer.kind)
     return replace(entry, pointer=place, _windows={})

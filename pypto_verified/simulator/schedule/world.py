@@ -15,12 +15,12 @@ from pypto_verified.targets import Target
 
 class World:
     """`log` receives the accesses of the op that runs; `budget` are the jumps left, `issued` counts steps. `ordering`
-    off: flags and barriers hold nothing back (CPU mode)."""
+    off: flags and barriers hold nothing back (CPU mode). `apart`: rings share no memory, whatever the text says."""
 
     def __init__(
         self, target: Target, cores: int, *, blocks: int, lanes: int, chip: int, strict: bool, ordering: bool,
         max_steps: int, tracing: bool, issuers: Mapping[str, Issuer], compute: Issuer,
-        closing: Callable[[Core], Iterable[Item]],
+        closing: Callable[[Core], Iterable[Item]], apart: bool = False,
     ) -> None:
         self.target = target
         self.size = cores * len(target.pipes)
@@ -33,6 +33,7 @@ class World:
         self.issuers = issuers
         self.compute = compute
         self.closing = closing
+        self.apart = apart
         self.cores: list[Core] = []
         self.signals: dict[object, object] = {}
         self.log: list[Access] = []
