@@ -42,7 +42,8 @@ class Loop:
 
 @dataclass(slots=True)
 class Builder:
-    """`scopes`: tiles by name, innermost last; `blocks`: the statements so far of each open block."""
+    """`scopes`: tiles by name, innermost last; `blocks`: the statements so far of each open block; `kept`: names that
+    are not assigned again."""
 
     draw: Draw
     target: Target
@@ -53,6 +54,7 @@ class Builder:
     blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
     scopes: list[dict[str, Var]] = field(default_factory=lambda: [{}])
     loops: list[Loop] = field(default_factory=list)
+    kept: frozenset[str] = frozenset()
     count: int = 0
 
     def name(self, prefix: str) -> str:
@@ -80,7 +82,7 @@ class Builder:
         percent = 50 if len(self.scopes) > 1 else 15
         if not isinstance(value.type, TileType) or not chance(self.draw, percent):
             return ""
-        same = [v.name for v in self.tiles() if v.type == value.type]
+        same = [v.name for v in self.tiles() if v.type == value.type and v.name not in self.kept]
         return choice(self.draw, same) if same else ""
 
     def scratch(self, value: Call) -> Var:

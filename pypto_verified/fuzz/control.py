@@ -8,6 +8,7 @@ from dataclasses import replace
 from pypto_verified.dtypes import BOOL, INDEX
 from pypto_verified.fuzz.builder import SPAN, Builder, Loop, dims, numbers
 from pypto_verified.fuzz.draw import chance, choice, weighted
+from pypto_verified.fuzz.names import assigned, mentioned
 from pypto_verified.fuzz.vector import load, pick, store
 from pypto_verified.ir.expr import Binary, BinaryOp, Const, Expr, Var
 from pypto_verified.ir.stmt import Assign, Break, Continue, For, If, IterArg, LoopKind, While, Yield
@@ -15,12 +16,16 @@ from pypto_verified.ir.types import MemRef, ScalarType, TileType
 from pypto_verified.layouts import Space
 
 MAX_TRIPS = 4
+_TWINS = 5
 Fill = Callable[[Builder, int], None]
 """Adds statements to the open block."""
 
 
-def _bounds(b: Builder) -> tuple[Expr, Expr, Expr, int]:
-    """Start, stop, step and the greatest value of the variable plus one."""
+Bounds = tuple[Expr, Expr, Expr, int]
+"""Start, stop, step and the greatest value of the variable plus one."""
+
+
+def _bounds(b: Builder) -> Bounds:
     match weighted(b.draw, (("const", 6), ("run", 4), ("step", 2))):
         case "run":
             return Const(0), b.integer((0, 1, 2, 3, MAX_TRIPS)), Const(1), MAX_TRIPS
@@ -33,13 +38,21 @@ def _bounds(b: Builder) -> tuple[Expr, Expr, Expr, int]:
 
 
 def loop(b: Builder, fill: Fill, depth: int) -> bool:
-    """A loop; what it carries it names (init values and a yield) or simply assigns again."""
-    start, stop, step, limit = _bounds(b)
+    """A loop, sometimes with a twin; what it carries it names (init values and a yield) or simply assigns again."""
+    bounds = _bounds(b)
     var = Var(b.name("i"), ScalarType(INDEX))
     kind = weighted(b.draw, ((LoopKind.SEQUENTIAL, 8), (LoopKind.PIPELINE, 1), (LoopKind.PARALLEL, 1),
                              (LoopKind.UNROLL, 2)))
-    if kind is LoopKind.UNROLL and not isinstance(stop, Const):
+    if kind is LoopKind.UNROLL and not isinstance(bounds[1], Const):
         kind = LoopKind.SEQUENTIAL
+    _add_loop(b, fill, depth, var, bounds, kind)
+    if not depth and b.count % _TWINS == 0:
+        _twin(b, fill, bounds, kind)
+    return True
+
+
+def _add_loop(b: Builder, fill: Fill, depth: int, var: Var, bounds: Bounds, kind: LoopKind) -> None:
+    start, stop, step, limit = bounds
     carried = _carried(b) if kind is LoopKind.SEQUENTIAL and chance(b.draw, 40) else []
     iters = tuple(IterArg(Var(b.name("p"), v.type), v) for v in carried)
     b.loops.append(Loop(var, limit))
@@ -56,7 +69,18 @@ def loop(b: Builder, fill: Fill, depth: int) -> bool:
     results = tuple(Var(b.name("q"), v.type) for v in carried)
     b.add(For(var, start, stop, step, iters, tuple(body), results, kind, SPAN))
     b.scopes[-1].update({v.name: v for v in results})
-    return True
+
+
+def _twin(b: Builder, fill: Fill, bounds: Bounds, kind: LoopKind) -> None:
+    """A loop over the turns of the last one, which has nothing to do with it: the two may be one (`variants`). Which
+    loops get one is told by the names so far, not by a draw, so that all other kernels stay what they were."""
+    last = b.blocks[-1][-1:]
+    scopes, theirs = b.scopes, assigned(last)
+    b.scopes = [{name: v for scope in scopes for name, v in scope.items() if name not in theirs}]
+    b.kept = mentioned(last)
+    _add_loop(b, fill, 0, Var(b.name("i"), ScalarType(INDEX)), bounds, kind)
+    made, b.scopes, b.kept = b.scopes[0], scopes, frozenset()
+    b.scopes[-1].update(made)
 
 
 def _movable(t: TileType) -> bool:
@@ -169,7 +193,8 @@ def tail(b: Builder, fill: Fill, depth: int) -> bool:
 
 def rename(b: Builder) -> bool:
     """A tile under the name of another of its type."""
-    pairs = [(v, w) for v in b.tiles() for w in b.tiles() if v.type == w.type and v.name != w.name]
+    pairs = [(v, w) for v in b.tiles() for w in b.tiles()
+             if v.type == w.type and v.name != w.name and v.name not in b.kept]
     if not pairs:
         return False
     var, value = choice(b.draw, pairs)

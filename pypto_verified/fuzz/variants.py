@@ -1,16 +1,19 @@
-"""Other kernels and other modules that must give the same: independent statements exchanged, a loop in two parts, every
-tile at another address."""
+"""Other kernels and other modules that must give the same: independent statements exchanged, a loop in two parts, two
+loops as one, every tile at another address."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import pairwise
+from types import UnionType
 
 from pypto_verified.compiler import Artifact
-from pypto_verified.ir.expr import Call, Const, Expr
-from pypto_verified.ir.stmt import Assign, Break, For, Function, LoopKind, Stmt
-from pypto_verified.ir.walk import blocks, free_vars, type_exprs, walk_stmts
+from pypto_verified.fuzz.names import Block, apart
+from pypto_verified.ir.expr import Call, Const, Expr, Var
+from pypto_verified.ir.stmt import Assign, Break, Continue, For, Function, LoopKind, Stmt, Yield
+from pypto_verified.ir.walk import blocks, map_exprs, walk_stmts
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.types import TileBufType
 from pypto_verified.pto.walk import walk_ops
@@ -27,9 +30,12 @@ def variants(function: Function, seed: int) -> Iterator[tuple[str, Function]]:
     body = _split(function.body)
     if body != function.body:
         yield "a loop in two", replace(function, body=body)
+    body = _merged(function.body)
+    if body != function.body:
+        yield "two loops as one", replace(function, body=body)
 
 
-def _exchanged(body: tuple[Stmt, ...], draw: random.Random) -> tuple[Stmt, ...]:
+def _exchanged(body: Block, draw: random.Random) -> Block:
     """Neighbours that do not depend on each other in the other order, several times over."""
     statements = list(body)
     for _ in range(_SWAPS if len(statements) > 1 else 0):
@@ -40,23 +46,13 @@ def _exchanged(body: tuple[Stmt, ...], draw: random.Random) -> tuple[Stmt, ...]:
 
 
 def _independent(a: Stmt, b: Stmt) -> bool:
-    """Whether two assignments of op results commute: neither names what the other defines. A call made for its effect
-    changes a tile in place, so what it must stay behind is not told by names."""
+    """Whether two assignments of op results commute."""
     if not (isinstance(a, Assign) and isinstance(b, Assign)):
         return False
-    if not (isinstance(a.value, Call) and isinstance(b.value, Call)):
-        return False
-    return a.var.name not in _mentioned(b) and b.var.name not in _mentioned(a)
+    return isinstance(a.value, Call) and isinstance(b.value, Call) and apart((a,), (b,))
 
 
-def _mentioned(s: Assign) -> set[str]:
-    names = {s.var.name, *free_vars(s.value)}
-    for dim in type_exprs(s.var.type):
-        names.update(free_vars(dim))
-    return names
-
-
-def _split(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
+def _split(body: Block) -> Block:
     """The first loop of the block that can be cut, as two loops over its halves."""
     for k, s in enumerate(body):
         if isinstance(s, For) and not s.iter_args and s.kind is LoopKind.SEQUENTIAL and not _is_left(s):
@@ -67,8 +63,31 @@ def _split(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
     return body
 
 
-def _is_left(loop: For) -> bool:
-    return any(isinstance(s, Break) for block in blocks(loop) for s in walk_stmts(block))
+def _is_left(loop: For, by: type[Break] | UnionType = Break) -> bool:
+    return any(isinstance(s, by) for block in blocks(loop) for s in walk_stmts(block))
+
+
+def _merged(body: Block) -> Block:
+    """The first two neighbours that run over the same turns and have nothing to do with each other, as one loop."""
+    for k, (a, b) in enumerate(pairwise(body)):
+        if isinstance(a, For) and isinstance(b, For) and _mergeable(a, b):
+            return (*body[:k], _joined(a, b), *body[k + 2:])
+    return body
+
+
+def _mergeable(a: For, b: For) -> bool:
+    same = (a.start, a.stop, a.step, a.kind) == (b.start, b.stop, b.step, b.kind)
+    return same and apart((a,), (b,)) and not any(_is_left(loop, Break | Continue) for loop in (a, b))
+
+
+def _joined(a: For, b: For) -> For:
+    """In each turn what the one does, and then what the other does."""
+    theirs = map_exprs(b.body, lambda e: a.var if isinstance(e, Var) and e.name == b.var.name else e)
+    values = tuple(value for s in (*a.body, *theirs) if isinstance(s, Yield) for value in s.values)
+    both = tuple(s for s in (*a.body, *theirs) if not isinstance(s, Yield))
+    return replace(
+        a, iter_args=(*a.iter_args, *b.iter_args), results=(*a.results, *b.results),
+        body=(*both, Yield(values)) if values else both)
 
 
 def _constant(e: Expr) -> int | None:

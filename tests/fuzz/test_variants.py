@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
 
 from pypto_verified.compiler import MemoryPlanner, compile_function
+from pypto_verified.errors import PtoError
+from pypto_verified.fuzz import variants as rewrites
 from pypto_verified.fuzz.builder import Kernel
+from pypto_verified.fuzz.draw import Seeded
 from pypto_verified.fuzz.faults import switched_on
+from pypto_verified.fuzz.generator import kernel as generate
 from pypto_verified.fuzz.oracles import examine
 from pypto_verified.fuzz.variants import moved, variants
 from pypto_verified.ir.printer import print_function
-from pypto_verified.ir.stmt import For, Function
+from pypto_verified.ir.stmt import For, Function, Yield
 from pypto_verified.pto.module import Module
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.targets import target
@@ -61,6 +66,86 @@ def test_a_loop_is_cut_in_two(trips: int, first: int) -> None:
                                   LOOP.format(trips=4, leave="if i == 1:\n            break")])
 def test_a_loop_of_one_turn_or_one_that_is_left_stays_whole(text: str) -> None:
     assert not list(_of(from_text(PARAMETERS, text), "a loop in two"))
+
+
+TWO = """
+    t = pl.load(b, [0, 0], [16, 32])
+    u = pl.neg(t)
+    for i in pl.range(0, {trips}, 1):
+        t = pl.add(t, pl.load(a, [i * 16, 0], [16, 32]))
+        {more}
+    for j in pl.range(0, 3, 1):
+        {other}
+    return pl.store(pl.sub(t, u), [0, 0], out)
+"""
+APART = {"trips": 3, "more": "v = pl.exp(t)", "other": "u = pl.mul(u, pl.load(a, [j * 16, 0], [16, 32]))"}
+
+
+def test_two_loops_over_the_same_turns_become_one() -> None:
+    function = from_text(PARAMETERS, TWO.format(**APART))
+    made = next(_of(function, "two loops as one"))
+    (loop,) = (s for s in made.body if isinstance(s, For))
+    text = print_function(made)
+    assert loop.var.name == "i"
+    assert "for j" not in text and "j * 16" not in text
+    assert text.index("t: pl.Tile", text.index("for i")) < text.index("u: pl.Tile", text.index("for i"))
+
+
+def test_what_two_loops_carry_by_name_one_carries() -> None:
+    function = from_text(PARAMETERS, """
+        t = pl.load(b, [0, 0], [16, 32])
+        for i, (x,) in pl.range(0, 3, 1, init_values=(t,)):
+            x = pl.yield_(pl.add(x, pl.load(a, [i * 16, 0], [16, 32])))
+        for j, (y,) in pl.range(0, 3, 1, init_values=(t,)):
+            y = pl.yield_(pl.mul(y, pl.load(a, [j * 16, 0], [16, 32])))
+        return pl.store(pl.sub(x, y), [0, 0], out)
+    """)
+    (loop,) = (s for s in next(_of(function, "two loops as one")).body if isinstance(s, For))
+    assert len(loop.iter_args) == len(loop.results) == 2
+    assert [len(s.values) for s in loop.body if isinstance(s, Yield)] == [2]
+    assert examine(Kernel(function, {}, "a2a3", "PYPTO"), deep=True).finds == []
+
+
+@pytest.mark.parametrize("other", [
+    {"trips": 4},
+    {"more": "if i == 1:\n            break"},
+    {"more": "v = pl.mul(u, 2.0)"},
+    {"other": "u = pl.add(u, t)"},
+    {"other": "t = pl.exp(u)"},
+    {"other": "pl.tile.write(u, [0, 0], 1.0)"},
+], ids=["other turns", "one is left", "the first reads", "the second reads", "both assign", "in place"])
+def test_loops_that_have_to_do_with_each_other_stay_two(other: dict[str, object]) -> None:
+    assert not list(_of(from_text(PARAMETERS, TWO.format(**APART | other)), "two loops as one"))
+
+
+def test_a_merge_that_changes_the_result_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    function = from_text(PARAMETERS, TWO.format(**APART | {"other": "u = pl.add(u, t)"}))
+    k = Kernel(function, {}, "a2a3", "PYPTO")
+    assert examine(k, deep=True).finds == []
+    monkeypatch.setattr(rewrites, "apart", lambda a, b: True)
+    monkeypatch.setattr(rewrites, "_exchanged", lambda body, draw: body)
+    assert {f.oracle for f in examine(k, deep=True).finds} == {"variants: two loops as one"}
+
+
+def _compiles(function: Function, k: Kernel) -> bool:
+    try:
+        compile_function(function, target(k.target), MemoryPlanner(k.planner))
+    except PtoError:
+        return False
+    return True
+
+
+def test_each_rewrite_applies_to_its_share_of_the_generated_kernels() -> None:
+    made: Counter[str] = Counter()
+    for example in range(600):
+        k = generate(Seeded(29, example))
+        for what, function in variants(k.function, 0):
+            made[what] += 1
+            if what == "two loops as one":
+                assert _compiles(function, k) == _compiles(k.function, k), "what is refused would not be compared"
+    assert made["independent ops exchanged"] > 0.7 * 600
+    assert made["a loop in two"] > 0.04 * 600
+    assert made["two loops as one"] > 0.025 * 600
 
 
 def _addresses(module: Module) -> list[int]:
