@@ -12,6 +12,7 @@ from benchmarks.mutants import ROOMS, Bench, Result, drawn, main, summary
 from benchmarks.mutation import Mutant, applied, mutants
 from benchmarks.reach import Imports
 from benchmarks.survivors import EQUIVALENT, Equivalent, why_it_survives
+from benchmarks.touched import statement
 
 ROOT = Path(__file__).parents[2]
 
@@ -61,6 +62,8 @@ def tree(tmp_path: Path) -> Path:
         lines = [f"x{k} = a{k} < {k} + {number} if not c else min(b, f(c, d))" for k in range(6)]
         (tmp_path / room / "part.py").write_text("\n".join(lines), encoding="utf-8")
     (tmp_path / "tests").mkdir()
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.pytest.ini_options]\naddopts = "--import-mode=importlib"\npythonpath = ["."]\n')
     (tmp_path / "pypto_verified" / "passes" / "part.py").write_text(
         "def f():\n    from pypto_verified.index import part", encoding="utf-8")
     for room in ("index", "passes"):
@@ -104,6 +107,26 @@ def test_a_mutant_is_killed_by_the_nearest_test_that_fails_and_taken_back(tree: 
     assert "a < b" in (bench.tree / mutant.path).read_text()
 
 
+def test_the_tests_of_a_line_are_those_that_run_it_or_its_statement(tree: Path) -> None:
+    source = "def less(a, b):\n    return (a\n            < b)\n\n\ndef more(a, b):\n    return a > b\n"
+    (tree / "pypto_verified" / "index" / "part.py").write_text(source)
+    test = ("from pypto_verified.index.part import less, more\n\n\ndef test_less():\n    assert less(0, 1)\n\n\n"
+            "def test_more():\n    assert more(1, 0)\n")
+    (tree / "tests" / "test_index.py").write_text(test)
+    touched = Bench(tree, tree / "out", 1.0).touched
+    path = "pypto_verified/index/part.py"
+    assert touched.tests(path, 2) == touched.tests(path, 3) == ["tests/test_index.py::test_less"]
+    assert touched.tests(path, 7) == ["tests/test_index.py::test_more"]
+    assert touched.tests("pypto_verified/passes/part.py", 1) == []
+
+
+@pytest.mark.parametrize(("line", "lines"), [(1, [1, 2]), (2, [1, 2]), (3, [3]), (4, [4, 5]), (5, [4, 5])])
+def test_a_statement_with_a_body_ends_where_that_begins(line: int, lines: list[int], tmp_path: Path) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("if (a and\n        b):\n    c = 1\n    d = (2,\n         3)\n")
+    assert list(statement(file, line)) == lines
+
+
 def test_the_summary_counts_by_killer_and_names_survivors(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -112,7 +135,7 @@ def test_the_summary_counts_by_killer_and_names_survivors(
 
     text = summary([result("verifiers", "tests/a.py::t"), result("verifiers", "campaign: meaning: another result"),
                     result("pypto_verified/index", "")])
-    assert "2 of 3 mutants killed (67 %): 1 by tests, 1 by the campaign" in text
+    assert "2 of 3 mutants killed (67 %): 1 by tests, 1 by the campaign; 0 change no meaning" in text
     assert "survives: pypto_verified/index/a.py:3: off by one: 1 -> 2 (no test notices)" in text
     assert main(["-o", str(tmp_path), "--summary"]) == 0
     assert capsys.readouterr().out == "no mutant is done\n"
