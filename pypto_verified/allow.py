@@ -119,7 +119,7 @@ def read_baseline(path: str) -> Counter[Entry]:
 
 def apply_baseline(path: str, files: list[FileResult]) -> None:
     """Accept what the baseline has, each entry once. What it has and no file of this run shows any more is noted at
-    its file."""
+    its file; files that are no longer there, at the first file of the run."""
     left, where = read_baseline(path), Path(path).absolute().parent
     for file, function, finding in list(_findings(files)):
         entry = _entry(where, file, function, finding)
@@ -130,6 +130,9 @@ def apply_baseline(path: str, files: list[FileResult]) -> None:
     for (name, kernel, rule, verdict, _), count in sorted(left.items()):
         if count > 0 and name in checked:
             checked[name].notes.append(f"the baseline has {rule} {verdict} in {kernel}, which is gone: write it anew")
+    for name in sorted({e[0] for e in left} - set(checked)):
+        if files and not (where / name).exists():
+            files[0].notes.append(f"the baseline has findings of {name}, which is gone: write it anew")
 
 
 def _findings(files: Iterable[FileResult]) -> Iterator[tuple[FileResult, FunctionResult, Finding]]:

@@ -75,6 +75,10 @@ class Finding:
     text_line: int = 0
 
 
+ALLOWED = "ALLOWED"
+"""Stands for PROVED in reports for people where findings were accepted."""
+
+
 @dataclass(frozen=True, slots=True)
 class Allowed:
     """A finding that somebody has accepted, with the reason: `by` a comment in the source, or a baseline file. It has
@@ -100,6 +104,11 @@ class FunctionResult:
     def verdict(self) -> Verdict:
         empty = Verdict.PROVED if self.allowed else Verdict.UNKNOWN
         return worst([o.verdict for o in self.obligations] + [f.verdict for f in self.findings], empty)
+
+    @property
+    def word(self) -> str:
+        """What a report for people calls the verdict: ALLOWED where nothing is left but what somebody has accepted."""
+        return ALLOWED if self.allowed and self.verdict is Verdict.PROVED else self.verdict.value
 
     def allow(self, accepted: Allowed) -> None:
         """Take a finding of this function, and its obligation, out of the verdict."""
@@ -131,6 +140,12 @@ class FileResult:
     @property
     def verdict(self) -> Verdict:
         return worst([f.verdict for f in self.functions] + [f.verdict for f in self.findings], Verdict.ERROR)
+
+    @property
+    def word(self) -> str:
+        """The same for the file."""
+        allowed = any(function.allowed for function in self.functions)
+        return ALLOWED if allowed and self.verdict is Verdict.PROVED else self.verdict.value
 
 
 @dataclass(slots=True)

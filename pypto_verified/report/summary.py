@@ -29,7 +29,7 @@ def _line(file: FileResult) -> str:
              for (rank, rule), count in sorted(found.items())]
     allowed = sum(len(function.allowed) for function in file.functions)
     told = [*parts, f"{proved} proved", *([f"{allowed} allowed"] if allowed else [])]
-    return f"{file.verdict.value:<{_WIDTH}}  {file.path}  {', '.join(told)}"
+    return f"{file.word:<{_WIDTH}}  {file.path}  {', '.join(told)}"
 
 
 def _table(report: Report) -> Iterator[str]:

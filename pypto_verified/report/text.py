@@ -9,7 +9,16 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
-from pypto_verified.report.model import SEVERITY, FileResult, Finding, FunctionResult, Obligation, Report, Verdict
+from pypto_verified.report.model import (
+    ALLOWED,
+    SEVERITY,
+    FileResult,
+    Finding,
+    FunctionResult,
+    Obligation,
+    Report,
+    Verdict,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -61,7 +70,9 @@ def _lines(report: Report, verbose: bool) -> Iterator[Line]:
 
 def _file(file: FileResult) -> Iterator[Line]:
     for function in file.functions:
-        yield _verdict(function.verdict, f"{file.path}: {function.name}", _counts(function))
+        what = f"{file.path}: {function.name}"
+        yield [(_STYLE[function.verdict], f"{function.word:<{_WIDTH}}"), ("", f"  {what}"),
+               ("dim", f"  ({_counts(function)})")]
     for finding in file.findings:
         yield from _finding(finding, file.path)
     for function in file.functions:
@@ -112,10 +123,6 @@ def _decider(o: Obligation) -> str:
     return ", ".join(part for part in (o.decider, o.second and f"cvc5 {o.second}".replace("cvc5 cvc5", "cvc5")) if part)
 
 
-def _verdict(verdict: Verdict, what: str, counts: str) -> Line:
-    return [(_STYLE[verdict], f"{verdict.value:<{_WIDTH}}"), ("", f"  {what}"), ("dim", f"  ({counts})")]
-
-
 def _counts(function: FunctionResult) -> str:
     counts = {**function.counts(), "allowed": len(function.allowed)}
     names = [*(v.value.lower() for v in reversed(SEVERITY)), "allowed"]
@@ -164,11 +171,12 @@ def summary_line(report: Report) -> str:
 
 def _summary(report: Report) -> Line:
     kernels = [function for file in report.files for function in file.functions]
-    verdicts = Counter(f.verdict for f in kernels)
-    verdicts.update(f.verdict for f in report.files if not f.functions)
+    verdicts = Counter(f.word for f in kernels)
+    verdicts.update(f.word for f in report.files if not f.functions)
     proved = sum(f.counts()["proved"] for f in kernels)
     total = sum(sum(f.counts().values()) for f in kernels)
-    found = ", ".join(f"{verdicts[v]} {v.value}" for v in reversed(SEVERITY) if verdicts[v])
+    words = (Verdict.PROVED.value, ALLOWED, *(v.value for v in reversed(SEVERITY) if v is not Verdict.PROVED))
+    found = ", ".join(f"{verdicts[word]} {word}" for word in words if verdicts[word])
     size = f"{_number(len(report.files), 'file')}, {_number(len(kernels), 'kernel')}"
     obligations = f"; {proved} of {_number(total, 'obligation')} proved"
     return [("bold", f"{size} for {report.target}: {found}"), ("dim", obligations)]

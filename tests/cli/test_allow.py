@@ -46,7 +46,8 @@ def test_a_comment_with_a_reason_accepts_the_finding_and_is_told(
     code, out = run(capsys, write(tmp_path, with_comment(WRONG, "pto.subview", comment, above)))
     assert code == 0, out
     assert "REFUTED VIEW-UPPER: the caller pads M (comment at line " in out
-    assert "1 allowed" in out.splitlines()[0]
+    assert out.splitlines()[0].startswith("ALLOWED ") and "1 allowed" in out.splitlines()[0]
+    assert "1 file, 1 kernel for a2a3: 1 ALLOWED; " in out.splitlines()[-1]
 
 
 def test_a_kernels_comment_is_a_python_comment(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -134,6 +135,15 @@ def test_a_baseline_entry_that_is_gone_is_noted(tmp_path: Path, capsys: pytest.C
     assert "the baseline has VIEW-UPPER REFUTED in k, which is gone: write it anew" in out
 
 
+def test_a_file_of_the_baseline_that_is_gone_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, new = write(tmp_path, WRONG, "old.pto"), write(tmp_path, PAIRS["VIEW-UPPER"].good, "new.pto")
+    baseline, text = str(tmp_path / "baseline.json"), "the baseline has findings of old.pto, which is gone"
+    run(capsys, old, "--write-baseline", baseline)
+    assert text not in run(capsys, new, "--baseline", baseline)[1], "it is there, and only not checked"
+    Path(old).unlink()
+    assert text in run(capsys, new, "--baseline", baseline)[1]
+
+
 @pytest.mark.parametrize("content", ["", "[]", '{"baseline_version": 2, "findings": []}',
                                      '{"baseline_version": 1, "findings": [{}]}', None])
 def test_what_is_no_baseline_is_refused(
@@ -164,6 +174,7 @@ def test_the_short_form_counts_what_is_accepted(tmp_path: Path, capsys: pytest.C
     path = write(tmp_path, with_comment(WRONG, "pto.subview", "// pto: allow VIEW-UPPER because the caller pads M"))
     _, out = run(capsys, path, "--format", "lines")
     assert out.splitlines()[0].endswith(" proved, 1 allowed")
+    assert out.splitlines()[0].startswith("ALLOWED ")
 
 
 def test_an_error_is_not_accepted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
