@@ -409,3 +409,47 @@ def test_a_store_that_moves_meets_one_that_stays_in_the_iteration_that_comes_the
              store("a", "moving", VEC, "32x64"), barrier("MTE3"), store("b", "fixed", VEC, "32x64")), args="%M: index")
     found = {o.verdict for o in _judge(text).obligations if o.rule == "RACE-WAW"}
     assert expected in found and found <= {expected, PROVED}
+
+
+def _doubling(*body: str, stop: str = "M") -> str:
+    """`while k < stop: body; k *= 2`, from 16; %j counts iterations."""
+    return "\n".join((
+        "%ended, %count = scf.while (%n = %c16, %i = %c0) : (index, index) -> (index, index) {",
+        f"%more = arith.cmpi slt, %n, %{stop} : index", "scf.condition(%more) %n, %i : index, index", "} do {",
+        "^bb0(%k: index, %j: index):", *body, "%twice = arith.muli %k, %c2 : index",
+        "%next = arith.addi %j, %c1 : index", "scf.yield %twice, %next : index, index", "}"))
+
+
+@pytest.mark.parametrize(("waits", "expected"), [("sge", PROVED), ("sgt", REFUTED)])
+def test_a_while_loop_may_end_after_any_iteration_whatever_its_body_asks(waits: str, expected: Verdict) -> None:
+    """All iterations wait for the read but the first, for `sgt`; that the body asks the loop's own condition twice must
+    not make the loop go on for ever."""
+    asked = branch("slt, %k, %M", barrier("V"))
+    text = pipes(
+        both("MTE2 V"),
+        _doubling(exp("a", "b"), barrier("V"), branch(f"{waits}, %j, %c0", both("V MTE2")), asked,
+                  asked.replace("%if_", "%again_")),
+        read("a"), args="%M: index")
+    assert {o.verdict for o in _judge(text).obligations if o.rule == "RACE-WAR"} == {expected}
+
+
+@pytest.mark.parametrize(("stop", "expected"), [("c512", {REFUTED}), ("c16", set())])
+def test_what_a_while_loop_hands_on_is_followed_in_a_run(stop: str, expected: set[Verdict]) -> None:
+    """Five iterations, or none: then no two ops meet."""
+    found = _judge(pipes(both("MTE2 V"), _doubling(exp("a", "b"), barrier("V"), stop=stop), read("a")))
+    assert {o.verdict for o in found.obligations if o.rule == "RACE-WAR"} == expected
+
+
+@pytest.mark.parametrize(("flag_", "expected"), [(both("MTE2 V"), PROVED), (both("MTE2 MTE3"), REFUTED)])
+def test_a_loop_that_data_may_end_runs_until_it_does(flag_: str, expected: Verdict) -> None:
+    """A `break`, lowered: a Boolean is handed on, and chosen by a branch on what the caller passes."""
+    text = pipes(
+        "%no = arith.constant 0 : i1", "%yes = arith.constant 1 : i1", "%last = arith.constant 8 : index",
+        "%out, %ended = scf.while (%bit = %no, %n = %c0) : (i1, index) -> (i1, index) {",
+        "%below = arith.cmpi slt, %n, %last : index", "%whole = arith.xori %bit, %yes : i1",
+        "%more = arith.andi %below, %whole : i1", "scf.condition(%more) %bit, %n : i1, index", "} do {",
+        "^bb0(%broken: i1, %k: index):", "%stops = arith.cmpi sge, %k, %N : index",
+        "%then = scf.if %stops -> (i1) {", "scf.yield %yes : i1", "} else {", read("a"), flag_, exp("a", "b"),
+        both("V MTE2"), barrier("V"), "scf.yield %broken : i1", "}", "%next = arith.addi %k, %c1 : index",
+        "scf.yield %then, %next : i1, index", "}", args="%N: index")
+    assert {o.verdict for o in _judge(text).obligations if o.rule == "RACE-RAW"} == {expected}

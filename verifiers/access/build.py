@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pypto_verified.errors import Location, NotModelled
 from pypto_verified.index import Cond, Expr, all_of, const, eq, maximum
@@ -18,6 +18,7 @@ from verifiers.access.induction import carried_value, while_value
 from verifiers.access.program import (
     AccessProgram,
     Branch,
+    Carried,
     Defined,
     Loop,
     Narrow,
@@ -114,8 +115,11 @@ class _Builder:
         results = self._carry(op, block.args[1:], op.args.get("init", ()), counter, trips)
         loop = Loop(op, var, counter, lower, upper, step, path, path & inside)
         self._loop_body(loop, block)
+        known = self.handles.scalars
+        loop.carried = self._carried(block.args[1:], op.args.get("init", ()), _terminator_values(block, "scf.yield"))
+        loop.results = self._named(results, [known.get(arg) for arg in block.args[1:]])
         for value, result in zip(op.results, results, strict=False):
-            self.handles.scalars[value] = result
+            known[value] = result
         return loop
 
     def _induction(self, arg: Value, lower: Expr, upper: Expr, step: Expr) -> tuple[Expr, Expr, Cond]:
@@ -149,11 +153,31 @@ class _Builder:
                 results.append(None)
                 continue
             start = self.handles.scalars.get(init)
-            inside, after = carried_value(
-                self.symbols, arg, start, handed, counter, trips, self.producers, self.handles.scalars)
+            inside: Scalar
+            after: Scalar
+            if isinstance(start, Cond):
+                inside, after = self.symbols.opaque(arg.name), self.symbols.opaque(arg.name)
+            else:
+                inside, after = carried_value(
+                    self.symbols, arg, start, handed, counter, trips, self.producers, self.handles.scalars)
             self.handles.scalars[arg] = inside
             results.append(after)
         return results
+
+    def _carried(
+        self, args: Iterable[Value], inits: Iterable[Value], handed: Iterable[Value]
+    ) -> tuple[Carried, ...]:
+        """The carried scalars that are symbols of their own."""
+        known = self.handles.scalars
+        return tuple(
+            Carried(name, known.get(init), known.get(following))
+            for arg, init, following in zip(args, inits, handed, strict=False)
+            if (name := self.symbols.own_name(known.get(arg))) is not None)
+
+    def _named(self, results: Iterable[Scalar], ends: Iterable[Scalar]) -> tuple[tuple[str, Scalar], ...]:
+        """The results that are symbols of their own, with what they are where the loop ends."""
+        pairs = zip(results, ends, strict=False)
+        return tuple((name, end) for result, end in pairs if (name := self.symbols.own_name(result)) is not None)
 
     def _carry_handle(self, op: Op, arg: Value, init: Value, handed: Value) -> None:
         """A tile or view carried by a loop: the same buffer throughout, or not modelled."""
@@ -195,9 +219,9 @@ class _Builder:
         handed = _terminator_values(after, "scf.yield")
         links = dict(zip(after.args, passed[1:], strict=False))
         for arg, init, nxt in zip(before.args, inits, handed, strict=False):
-            self.handles.scalars[arg] = while_value(
-                self.symbols, arg, self.handles.scalars.get(init), nxt, counter, links, self.producers,
-                self.handles.scalars)
+            start = self.handles.scalars.get(init)
+            self.handles.scalars[arg] = self.symbols.opaque(arg.name) if isinstance(start, Cond) else while_value(
+                self.symbols, arg, start, nxt, counter, links, self.producers, self.handles.scalars)
         head = self._block(before, path)
         condition = self.handles.scalars.get(passed[0]) if passed else None
         if not isinstance(condition, Cond):
@@ -210,9 +234,15 @@ class _Builder:
         loop = Loop(op, None, counter, None, None, None, path, path & condition)
         self._loop_body(loop, after)
         loop.body.items[:0] = head.items
-        for result in op.results:
-            if isinstance(result.type, ScalarType) and result.type.dtype.is_integer:
-                self.handles.scalars[result] = self.symbols.new(result.name, SymbolKind.OPAQUE)
+        known = self.handles.scalars
+        loop.carried = self._carried(before.args, inits, handed)
+        ends = [known.get(v) for v in passed[1:]]
+        for result, end in zip(op.results, ends, strict=True):
+            if isinstance(end, Cond):
+                known[result] = self.symbols.opaque(result.name)
+            elif isinstance(result.type, ScalarType) and result.type.dtype.is_integer:
+                known[result] = self.symbols.new(result.name, SymbolKind.OPAQUE)
+        loop.results = self._named([known.get(r) for r in op.results], ends)
         return loop
 
     def _if(self, op: Op, path: Cond) -> Branch:

@@ -137,7 +137,8 @@ class Step:
 
     @property
     def modelled(self) -> bool:
-        return self.row is not None and self.row.modelled
+        row = self.row
+        return row is not None and row.modelled and not any(group in self.op.args for group in row.unmodelled)
 
     def reads(self) -> tuple[TileUse, ...]:
         """Tiles whose bytes the op reads, over all phases, in operand order; not those that an earlier phase of it has
@@ -157,10 +158,21 @@ class Step:
         return tuple(t for g in dict.fromkeys(groups) for t in self.tiles(g))
 
 
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """A scalar that a loop hands on, where it is a symbol or an opaque Boolean of its own: `name` in the body, `start`
+    in the first iteration, then `following` of the iteration before."""
+
+    name: str
+    start: Scalar
+    following: Scalar
+
+
 @dataclass(slots=True, eq=False)
 class Loop:
     """A counted loop or a while. `var` is the induction value (None for a while), `counter` the symbol that counts from
-    0; `path` holds at the loop, `inside` in its body. `lower`/`upper`/`step` are None when not expressed."""
+    0; `path` holds at the loop, `inside` in its body. `lower`/`upper`/`step` are None when not expressed. `carried` and
+    `results` say what a run computes: (symbol after the loop, its value where the loop ends)."""
 
     op: Op
     var: Expr | None
@@ -171,6 +183,8 @@ class Loop:
     path: Cond
     inside: Cond
     body: Sequence = field(default_factory=lambda: Sequence([]))
+    carried: tuple[Carried, ...] = ()
+    results: tuple[tuple[str, Scalar], ...] = ()
 
 
 @dataclass(slots=True, eq=False)

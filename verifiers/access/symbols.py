@@ -105,6 +105,16 @@ class Symbols:
         self._since[made.name] = len(self.kinds)
         return made
 
+    def own_name(self, value: Expr | Cond | None) -> str | None:
+        """The name of a value that is an OPAQUE symbol or an opaque Boolean, and nothing else."""
+        if isinstance(value, Cond):
+            return value.name if value.kind == "var" else None
+        if value is None or value.constant or len(value.terms) != 1:
+            return None
+        (mono, factor), = value.terms
+        alone = factor == 1 and len(mono) == 1 and mono[0].kind == "sym"
+        return mono[0].name if alone and self.kinds.get(mono[0].name) is SymbolKind.OPAQUE else None
+
     def is_older(self, name: str, than: str) -> bool:
         """Whether a symbol or opaque Boolean was there before the symbol `than` was made."""
         order = {n: i for i, n in enumerate(self.kinds)}

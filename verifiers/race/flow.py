@@ -178,7 +178,8 @@ class Flow(Walker):
         if not join(visit.entry, paths):
             return {k: o.copy() for k, o in visit.exits.items()}
         starts = {k: o.copy() for k, o in visit.entry.items()}
-        current, left = self._part(cycle.goes_on(cycle.base - cycle.base), starts, at)
+        first = {c.name: c.start for c in loop.carried if isinstance(c.start, Expr)}
+        current, left = self._part(substitute_cond(cycle.goes_on(cycle.base - cycle.base), first), starts, at)
         join(visit.exits, left)
         for j in range(cycle.first):
             if not current:
@@ -186,7 +187,7 @@ class Flow(Walker):
             inner = Setting(_values(cycle, j, at), (*at.key, j), at.cycles)
             current = self._run(loop.body, current, inner)
             next_ = cycle.steady(0) - cycle.period * cycle.round - cycle.first + (j + 1)
-            current, left = self._part(cycle.goes_on(next_), current, at)
+            current, left = self._part(cycle.goes_on(next_), self._asked_anew(current, cycle), at)
             join(visit.exits, self._forget(left, cycle))
         if current and (cycle.length is None or cycle.length > cycle.first):
             self._steady(cycle, visit, current, at)
@@ -209,7 +210,7 @@ class Flow(Walker):
                 current = {k: o.copy() for k, o in visit.heads[r].items()}
                 current = self._run(loop.body, current, settings[r])
                 on, left = self._part(
-                    cycle.goes_on(cycle.steady(r) + 1), current, at, settings[r].values)
+                    cycle.goes_on(cycle.steady(r) + 1), self._asked_anew(current, cycle), at, settings[r].values)
                 if cycle.may_end(r):
                     join(visit.exits, self._ended(left if cycle.length is None else current, cycle))
                 following = (r + 1) % period
@@ -249,6 +250,11 @@ class Flow(Walker):
             put(made, frozenset(c for c in self._lasting(known, cycle) if name not in symbols_of(c)),
                  order.mapped(lambda bits: self.items.end(bits, cycle)))
         return made
+
+    def _asked_anew(self, paths: Paths, cycle: Cycle) -> Paths:
+        """The paths before a loop's condition is asked again: that of a while loop speaks of what this iteration has
+        handed on, under the names that it had at the iteration's start."""
+        return self._forget(paths, cycle) if cycle.loop.var is None else paths
 
     def _forget(self, paths: Paths, cycle: Cycle) -> Paths:
         made: Paths = {}

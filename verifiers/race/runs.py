@@ -90,32 +90,38 @@ class Run(Walker):
 
     def _loop(self, loop: Loop) -> None:
         own = counted(loop)
-        if own is None or loop.inside is FALSE:
+        if own is None:
             return
         base = self.values.of(own.base)
-        count = self._trips(loop)
+        count = 0 if loop.inside is FALSE else self._trips(loop)
         stepped = stepped_variable(loop, own.name, own.base)
+        self.values.hand_on((c.name, c.start) for c in loop.carried)
         k = 0
-        while count is None or k < count:
-            self.values[own.name] = base + k
+        while True:
+            self.values.computed(own.name, base + k)
             if stepped is not None:
                 name, value = stepped
                 self.values[name] = self.values.of(value)
-            if count is None and not self.values.holds(loop.inside):
+            if k == count or (count is None and not self._goes_on(loop)):
                 break
             self._run(loop.body)
+            self.values.hand_on((c.name, c.following) for c in loop.carried)
             k += 1
             self._spend()
+        self.values.hand_on(loop.results)
         self.values.pop(own.name, None)
 
     def _trips(self, loop: Loop) -> int | None:
         """How often a counted loop runs; None for a while loop. Its own counter is not asked: its range is known."""
         if loop.lower is None or loop.upper is None or loop.step is None:
-            self.values.decide(loop.inside)
             return None
         self.values.decide(loop.lower, loop.upper, loop.step)
         lower, upper, step = (self.values.of(e) for e in (loop.lower, loop.upper, loop.step))
         return max(0, -((lower - upper) // step)) if step > 0 else 0
+
+    def _goes_on(self, loop: Loop) -> bool:
+        self.values.decide(loop.inside)
+        return self.values.holds(loop.inside)
 
     def _step(self, step: Step) -> None:
         self.ran[step.index] += 1
@@ -208,7 +214,7 @@ class Run(Walker):
         shown = {n: v for n, v in self.given.items() if n in self.moving or n in shared}
         return Witness(
             shown, self._when.get(earlier.bit, {}), self._counters(later.access.step), str(place),
-            frozenset(self.values.asked | shared & self.values.watched))
+            frozenset(self.values.asked | self.values.sources(shared & self.values.watched)))
 
     def _counters(self, step: Step) -> dict[str, int]:
         """The loop variables around a step."""

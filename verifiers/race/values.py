@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import product
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from pypto_verified.index import Cond, Expr, evaluate, holds, symbols_of
 from verifiers.access import AccessProgram, Loop, SymbolKind, TileUse
 from verifiers.access.symbols import UNCONSTRAINED
 from verifiers.flags import trip_names
-from verifiers.solver.cone import conjuncts, names_of
+from verifiers.solver.cone import booleans_of, conjuncts, names_of
 
 _CHOSEN = frozenset({SymbolKind.DIM, SymbolKind.BLOCK})
 MOST_TRIED = 240
@@ -23,13 +23,14 @@ _FARTHEST, _MOST_TURNS = 2048, 4
 class Values(dict[str, int]):
     """Values by name. Those that a hypothesis defines are computed where they are asked for; one that is not given
     reads as its least value that is not 0. `asked`: those that decided something though nobody may choose them.
-    `truth`: of opaque Booleans."""
+    `truth`: of opaque Booleans. What loops hand on is as known as what it is computed from."""
 
     def __init__(self, program: AccessProgram, given: Mapping[str, int], truth: bool = False) -> None:
         super().__init__(given)
         self.asked: set[str] = set()
         self.truths = Truths(self.asked, truth)
         self.watched = unconstrained(program)
+        self._sources: dict[str, frozenset[str]] = {}
         self._named: dict[int, frozenset[str]] = {}
         self._kinds = program.symbols.kinds
         self._facts = [(c, names_of(c)) for c in conjuncts(program.symbols.facts)]
@@ -51,8 +52,43 @@ class Values(dict[str, int]):
         for term in terms:
             found = self._named.get(id(term))
             if found is None:
-                found = self._named[id(term)] = self.watched.intersection(symbols_of(term))
-            self.asked |= found
+                found = self._named[id(term)] = self._names(term)
+            for name in found:
+                if name in self._sources or name in self.watched:
+                    self.asked |= self._sources.get(name, {name})
+
+    def _names(self, term: Expr | Cond) -> frozenset[str]:
+        """The watched symbols and the opaque Booleans of a term."""
+        booleans = booleans_of(term) if isinstance(term, Cond) else ()
+        return self.watched.intersection(symbols_of(term)).union(booleans)
+
+    def sources(self, names: Iterable[str]) -> frozenset[str]:
+        """What these come from: values that a loop hands on, from those that made them."""
+        return frozenset[str]().union(*(self._sources.get(n, frozenset((n,))) for n in names))
+
+    def computed(self, name: str, value: int) -> None:
+        """The run itself gives a symbol this value."""
+        self[name] = value
+        self._sources[name] = frozenset()
+
+    def hand_on(self, values: Iterable[tuple[str, Expr | Cond | None]]) -> None:
+        """A loop gives its carried symbols these values, all at once. One that is not expressed stays open."""
+        before = self.asked.copy()
+        found = [
+            (name, value, None if value is None else self.holds(value) if isinstance(value, Cond) else self.of(value),
+             frozenset[str]() if value is None else self.sources(self._names(value))) for name, value in values]
+        self.asked.intersection_update(before)
+        for name, value, number, sources in found:
+            if number is None:
+                self._sources.pop(name, None)
+                self.pop(name, None)
+                self.truths.pop(name, None)
+                continue
+            self._sources[name] = sources
+            if isinstance(value, Cond):
+                self.truths[name] = bool(number)
+            else:
+                self[name] = number
 
     def holds(self, c: Cond) -> bool:
         return holds(c, self, self.truths)
@@ -148,14 +184,16 @@ def deciding(program: AccessProgram) -> frozenset[str]:
     """Names in the bounds of loops, in the conditions of branches and in valid extents: what a run goes by."""
     bounds = [b for loop in _loops(program) for b in (loop.lower, loop.upper, loop.step) if b is not None]
     bounds += [e for made in program.defined for e in (made.tile.valid_rows, made.tile.valid_cols)]
-    named = {n for b in bounds for n in symbols_of(b)}
+    handed = (s for loop in _loops(program) for c in loop.carried for s in (c.start, c.following) if s is not None)
+    named = {n for b in (*bounds, *handed) for n in symbols_of(b)}
     return frozenset(named.union(*(symbols_of(step.path) for step in program.steps)))
 
 
 def turns(program: AccessProgram) -> list[int]:
-    """Trip counts past which something may change: just beyond the numbers that conditions compare with and that ids
-    and places are divided by."""
-    found: set[int] = set()
+    """Trip counts past which something may change: just beyond the numbers that conditions compare with, that ids and
+    places are divided by, and that loops hand on first."""
+    starts = (c.start for loop in _loops(program) for c in loop.carried)
+    found = {s.value for s in starts if isinstance(s, Expr) and s.value is not None}
     for step in program.steps:
         found |= _constants(step.path)
         for operands in step.operands.values():
