@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -63,20 +63,22 @@ def alone(jobs: int) -> Executor:
 
 
 def audit(executor: Executor, seed: int, examples: int, out: TextIO, as_json: bool) -> int:
-    """Audit all faults and print the table. The exit code: 0 if each is noticed, and none by a crash, else 1."""
-    rows = list(executor.map(partial(audited, seed=seed, examples=examples), FAULTS))
+    """Audit all faults and print the table, as text row by row as they come. The exit code: 0 if each is noticed, and none by a crash, else 1."""
+    rows: list[Row] = []
+    for row in executor.map(partial(audited, seed=seed, examples=examples), FAULTS):
+        rows.append(row)
+        if not as_json:
+            out.write(_line(row))
+            out.flush()
     if as_json:
         document = {"schema": SCHEMA_VERSION, "seed": seed, "faults": [asdict(row) for row in rows]}
         out.write(json.dumps(document, indent=2) + "\n")
-    else:
-        out.writelines(_lines(rows))
     return int(any(row.killed_by in ("", "crash") for row in rows))
 
 
-def _lines(rows: Iterable[Row]) -> Iterator[str]:
-    for row in rows:
-        if row.killed_by:
-            text = f"{row.killed_by} after {row.after} kernels, {row.shrunk_statements} statements"
-        else:
-            text = f"survives {row.after} kernels"
-        yield f"{row.id:<26}{text}  [{row.where}]{f'  {row.recreates}' if row.recreates else ''}\n"
+def _line(row: Row) -> str:
+    if row.killed_by:
+        text = f"{row.killed_by} after {row.after} kernels, {row.shrunk_statements} statements"
+    else:
+        text = f"survives {row.after} kernels"
+    return f"{row.id:<26}{text}  [{row.where}]{f'  {row.recreates}' if row.recreates else ''}\n"
