@@ -63,7 +63,8 @@ def alone(jobs: int) -> Executor:
 
 
 def audit(executor: Executor, seed: int, examples: int, out: TextIO, as_json: bool) -> int:
-    """Audit all faults and print the table, as text row by row as they come. The exit code: 0 if each is noticed, and none by a crash, else 1."""
+    """Audit all faults and print the table, as text row by row as they come. The exit code: 0 if each is noticed, and
+    none by a crash, else 1."""
     rows: list[Row] = []
     for row in executor.map(partial(audited, seed=seed, examples=examples), FAULTS):
         rows.append(row)
