@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pypto_verified.index import Cond, all_of, any_of
 from pypto_verified.index.cond import FALSE, TRUE
 from verifiers.access import Step, SymbolKind, TileUse
+from verifiers.access.indexed import picked
 from verifiers.access.overlap import inside_root, possible_bytes
 from verifiers.last_write import at_one_place, effects_of, last_writes_of
 from verifiers.liveness import flow_of
@@ -188,8 +189,10 @@ def _unwritten(s: PathSite, w: Witness) -> str:
 INIT_PATH: Rule[PathSite] = Rule(
     id="INIT-PATH",
     formula="path(read) => path(some write of the tile before it)",
-    kind=SAFETY, observable=True, requires=("VF-01",), assumptions=("ACC-IN-PLACE",),
-    unneeded=lambda s: () if s.op.name.endswith(".acc") else ("ACC-IN-PLACE",),
+    kind=SAFETY, observable=True, requires=("VF-01",), assumptions=("ACC-IN-PLACE", "INDEX-DATA"),
+    unneeded=lambda s: (
+        *(() if s.op.name.endswith(".acc") else ("ACC-IN-PLACE",)),
+        *(() if picked(s.step, s.region.tile) else ("INDEX-DATA",))),
     source="PTOAS accepts it (measured); PTO-ISA: the contents of an unwritten tile are undefined",
     claim="a tile that is read was written on every path, for every trip count",
     sites=_paths, applies=lambda s: True, given=_touched,
@@ -214,7 +217,7 @@ def _regions(context: Context) -> Iterator[RegionSite]:
     known, states = last_writes_of(context.program), states_of(context.program, True)
     for (step, number), region in _reads(context):
         found = _written_before(context, step, number, region)
-        if found.by_path or not region.sure:
+        if found.by_path:
             continue
         covers = states[step.index].covers.get(place_of(region.tile), ())
         kept = any_of(
@@ -222,7 +225,7 @@ def _regions(context: Context) -> Iterator[RegionSite]:
             if k.tile.root is region.tile.root)
         for write in known[step.index, number]:
             label = f"{op_text(step.op)} {region.tile.name} after {op_text(write.step.op)}"
-            may = any_of((kept, _boxed(context, region, write)))
+            may = any_of((kept, _boxed(context, region, write), _elsewhere(context, region)))
             yield RegionSite(context, step.op, step.path & write.path, label, region, write, may)
 
 
@@ -237,6 +240,13 @@ def _boxed(context: Context, region: Region, write: Source) -> Cond:
     rows, cols = whole_boxes(write.tile, write.rows, write.cols)
     luck = context.program.symbols.new(f"{region.tile.name}_in_boxes", SymbolKind.OPAQUE, 0, 1)
     return all_of((region.rows <= rows, region.cols <= cols, luck >= 1))
+
+
+def _elsewhere(context: Context, region: Region) -> Cond:
+    """What may be read, but need not be, may not be read."""
+    if region.sure:
+        return FALSE
+    return context.program.symbols.new(f"{region.tile.name}_read_elsewhere", SymbolKind.OPAQUE, 0, 1) >= 1
 
 
 def _in_region(s: RegionSite) -> Cond:

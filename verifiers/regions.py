@@ -9,15 +9,13 @@ from pypto_verified.index import Expr, const, minimum
 from pypto_verified.layouts import BLayout, Pad, SLayout, Space
 from verifiers import elementwise
 from verifiers.access import Step, TileUse
+from verifiers.access.indexed import indexed, picked
 from verifiers.access.overlap import FAR, mask
 from verifiers.access.tiles import inner_box, rect_of
 from verifiers.op_sites import COL_EXPANSION, COL_REDUCTION, PRODUCT, ROW_EXPANSION, ROW_REDUCTION
 
 MERGING = frozenset({"pto.tinsert", "pto.tsetval", "pto.tscatter", "pto.mscatter"})
 """Ops that keep the rest of their destination."""
-
-_SOMEWHERE = frozenset({"pto.tgather", "pto.tgatherb", "pto.tmrgsort"})
-"""Ops that read somewhere in their source: which elements is decided by data."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,8 +64,8 @@ def _read(step: Step, tile: TileUse) -> Region:
     name, targets, pair = step.op.name, step.tiles("dst"), factors(step)
     if name == "pto.tgetval":
         return _element(step, tile)
-    if name in _SOMEWHERE and tile not in step.tiles("indices"):
-        return replace(_valid(tile), sure=False)
+    if picked(step, tile):
+        return replace(_valid(tile), sure=False)  # assumption INDEX-DATA: no other elements than these
     if pair is not None and tile not in pair:
         rows = const(1) if tile in step.tiles("bias") else pair[0].valid_rows
         return Region(tile, rows, pair[1].valid_cols)
@@ -102,6 +100,9 @@ def _lanes(step: Step, tile: TileUse, target: TileUse) -> tuple[Expr, Expr]:
         return high, minimum(cols, 1)
     if name == "pto.tcolexpand":
         return minimum(rows, 1), wide
+    taking = indexed(step)
+    if name == "pto.tgather" and taking is not None and tile in step.tiles(taking.indices):
+        return high, wide
     return (high, wide) if name in _IN_PLACE and tile not in step.tiles("fp") else (rows, cols)
 
 

@@ -21,6 +21,7 @@ from verifiers import (
     fifo,
     fifo_apart,
     fifo_slots,
+    indices,
     init,
     kind,
     layout,
@@ -52,7 +53,8 @@ RULES: tuple[AnyRule, ...] = (
     *event.RULES, *event_names.RULES, *event_launch.RULES, *event_buffers.RULES, *kind.RULES, *pitch.RULES,
     *split.RULES, *split_fit.RULES,
     *fifo.RULES, *fifo_slots.RULES, *fifo_apart.RULES,
-    *extents.RULES, *layout_ops.RULES, *relabel.RULES, *stride.RULES, *dtype_ops.RULES, *dtype_mask.RULES, *init.RULES,
+    *extents.RULES, *layout_ops.RULES, *relabel.RULES, *stride.RULES, *dtype_ops.RULES, *dtype_mask.RULES,
+    *indices.RULES, *init.RULES,
     *write.RULES, *write_twice.RULES, *write_lanes.RULES, *write_union.RULES,
     *race.RULES,
 )

@@ -224,7 +224,7 @@ _OTHER = (
     row("pto.tmrgsort", "srcs* blockLen:s? ~tmp?", "dsts* excuted:t?", form=_TMRGSORT, modelled=False,
         attrs={"exhausted": "bool"}),
     row("pto.tgather", "src indices? ~tmp? kValue:s?", "dst cdst?", form=_TGATHER,
-        modelled=False, attrs={
+        unmodelled="kValue cdst", attrs={
         "maskPattern": "enum:mask_pattern", "axis": "str:row col", "cmpMode": "enum:cmp", "offset": "int"}),
     row("pto.tgatherb", "src offsets", "dst", modelled=False),
     row("pto.tscatter", "src indexes?", "+dst", form=_TSCATTER, modelled=False, attrs={

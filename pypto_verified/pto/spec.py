@@ -51,8 +51,9 @@ class OpRow:
     `inplace`: groups whose bytes may be exactly the destination's; any other overlap of a source with a written group
     is a hazard. `attrs` maps attribute name to its kind ('int', 'int8', 'int64', 'bool', 'str', 'ints',
     'enum:<pto enum>', 'symbol', ...: `attrread.py`).
-    `modelled` False means: read and written, but its meaning is UNKNOWN. `effect`: 'compute', 'view' (no bytes moved;
-    the result or `dst` aliases the first operand), 'alloc', 'sync', 'control', 'pure' (scalars only).
+    `modelled` False means: read and written, but its meaning is UNKNOWN; so it is where an operand of `unmodelled` is
+    given. `effect`: 'compute', 'view' (no bytes moved; the result or `dst` aliases the first operand), 'alloc', 'sync',
+    'control', 'pure' (scalars only).
     """
 
     name: str
@@ -66,6 +67,7 @@ class OpRow:
     modelled: bool
     source: str
     phases_of: Callable[[Op, str], tuple[Phase, ...]] | None = field(default=None)
+    unmodelled: tuple[str, ...] = ()
 
     @property
     def operands(self) -> tuple[Operand, ...]:
@@ -114,11 +116,12 @@ def row(
     attrs: dict[str, str] | None = None,
     effect: str = "compute",
     modelled: bool = True,
+    unmodelled: str = "",
     source: str = "PTOAS PTOOps.td",
     phases: Callable[[Op, str], tuple[Phase, ...]] | None = None,
 ) -> OpRow:
     """Build a row from its short strings."""
     return OpRow(
         name, parse_operands(ins, False), parse_operands(outs, True), form, pipe,
-        tuple(inplace.split()), attrs or {}, effect, modelled, source, phases,
+        tuple(inplace.split()), attrs or {}, effect, modelled, source, phases, tuple(unmodelled.split()),
     )

@@ -22,7 +22,8 @@ from pypto_verified.simulator.values import Array
 from pypto_verified.targets import Target
 
 OBSERVED_AS: dict[str, tuple[str, ...]] = {
-    "BOUND-ELEMENT": ("local bounds",), "BOUND-SIZE": ("shape",), "BOUND-": ("global bounds",),
+    "BOUND-ELEMENT": ("local bounds",), "BOUND-INDEX": ("local bounds", "global bounds"),
+    "BOUND-SIZE": ("shape",), "BOUND-": ("global bounds",),
     "VIEW-": ("local bounds",),
     "INIT-": ("uninitialised",),
     "PITCH-": ("uninitialised", "local bounds"), "PLAN-CAPACITY": ("capacity", "local bounds"),
@@ -31,7 +32,7 @@ OBSERVED_AS: dict[str, tuple[str, ...]] = {
     "VALID-": ("shape", "local bounds", "global bounds", "uninitialised", "invalid read"),
 }
 """How a failure of a rule shows in a run: the kinds of faults. A rule without a row shows otherwise, or not at all."""
-AT_THEIR_OP = ("BOUND-ELEMENT", "BOUND-LOWER", "BOUND-SCALAR", "BOUND-UPPER", "VIEW-")
+AT_THEIR_OP = ("BOUND-ELEMENT", "BOUND-INDEX", "BOUND-LOWER", "BOUND-SCALAR", "BOUND-UPPER", "VIEW-")
 """Rules whose failure shows at the op itself; what others let through shows where the bytes are used, and a window
 without a size where it is made."""
 COMPARED_WITH_OWN_STORAGE = ("PLAN-OVERLAP", "PLAN-INPLACE", "LAYOUT-MOVE")

@@ -150,6 +150,11 @@ _ROWS = (
         fixed="the two readings are different places, none of them a part of the other",
     ),
     Assumption(
+        "INDEX-DATA", "indices that an op reads from memory name valid elements of what they index",
+        "only what the kernel itself makes, a ramp, is known to name such",
+        ("BOUND", "INIT"), "PTO-ISA TGather.hpp, TScatter.hpp, MGather.hpp look at no index; PTOAS can't",
+    ),
+    Assumption(
         "ROUNDING", "a conversion without a rounding mode rounds to nearest even towards floats and truncates towards "
         "integers", "the rounding mode must be written",
         ("DTYPE", "SEM"), "PTO-ISA TCvt.hpp",

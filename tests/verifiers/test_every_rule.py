@@ -13,6 +13,7 @@ from tests.verifiers import (
     examples,
     examples_event,
     examples_fifo,
+    examples_index,
     examples_kind,
     examples_ops,
     examples_pitch,
@@ -28,7 +29,8 @@ from verifiers.registry import RULES, AnyRule, family
 IDS = [r.id for r in RULES]
 PAIRS = (
     examples.PAIRS | examples_ops.PAIRS | examples_event.PAIRS | examples_pitch.PAIRS | examples_split.PAIRS
-    | examples_write.PAIRS | examples_scalar.PAIRS | examples_kind.PAIRS | examples_race.PAIRS | examples_fifo.PAIRS)
+    | examples_write.PAIRS | examples_scalar.PAIRS | examples_kind.PAIRS | examples_race.PAIRS | examples_fifo.PAIRS
+    | examples_index.PAIRS)
 
 
 def test_each_rule_has_an_example_and_each_example_a_rule() -> None:

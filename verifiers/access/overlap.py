@@ -8,6 +8,7 @@ from functools import lru_cache
 from pypto_verified.index import Cond, Expr, all_of, any_of, const
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.layouts import BLayout
+from verifiers.access.indexed import picked
 from verifiers.access.program import Rect, Root, Step, TileUse
 from verifiers.access.tiles import rect_of
 
@@ -35,17 +36,13 @@ def touched(step: Step, tile: TileUse) -> TileUse:
     return replace(tile, how="subview", type=part, rect=rect, row=row, col=col, parent=tile)
 
 
-_ANYWHERE = frozenset({"pto.tgather", "pto.tgatherb", "pto.tmrgsort"})
-"""Ops whose data says where in their source they read."""
-
-
 def needed(step: Step, tile: TileUse) -> TileUse:
     """The part of a tile whose bytes an op's result depends on: the lines of an unboxed tile that have valid elements,
     where their number is known; else all that the op touches."""
     part = touched(step, tile)
     row_major = tile.type.blayout is BLayout.ROW
     lines, valid = (tile.type.rows, tile.valid_rows) if row_major else (tile.type.cols, tile.valid_cols)
-    if part is not tile or tile.type.boxed or valid.value is None or step.op.name in _ANYWHERE:
+    if part is not tile or tile.type.boxed or valid.value is None or picked(step, tile):
         return part
     if tile.rect.rows != lines or not 1 <= valid.value < lines:
         return part

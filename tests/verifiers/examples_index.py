@@ -1,0 +1,56 @@
+"""Pairs for the rules about ops that take indices: gathers, scatters and merges."""
+
+from __future__ import annotations
+
+from tests.verifiers.examples import Pair
+from tests.verifiers.kernels import alloc, given, kernel, out, tile
+
+ROW, NUMBERS = tile(1, 64), tile(1, 64, "i32")
+HALF = tile(16, 32)
+
+
+def gathered(
+    indices: tuple[str, ...], values: str = ROW, numbers: str = NUMBERS, rows: str = "c1", source: tuple[str, ...] = (),
+) -> str:
+    """`rows` x 64 elements of tile s, picked by the indices that the lines `indices` put into tile i; `source` fills s
+    otherwise than by a load of all of it."""
+    return kernel("\n".join((
+        alloc("s", values, rows=rows), *(source or (given("s", values, rows=rows),)),
+        alloc("i", numbers, 16384, rows), *indices, alloc("d", values, 32768, rows),
+        f"pto.tgather ins(%s, %i : {values}, {numbers}) outs(%d : {values})", out("d", values, rows))),
+        "%m: !pto.ptr<i32>")
+
+
+def _ramp(start: int) -> str:
+    return gathered((
+        f"%first = arith.constant {start} : i32", f"pto.tci ins(%first : i32) outs(%i : {NUMBERS})"))
+
+
+def _loaded(cols: str) -> str:
+    """Indices from a tensor, `cols` of which are valid."""
+    return gathered((given("i", NUMBERS, "m", "i32", "c1", cols),)).replace(
+        alloc("i", NUMBERS, 16384, "c1"), alloc("i", NUMBERS, 16384, "c1", cols))
+
+
+def _lying(blayout: str) -> str:
+    """Indices of two rows, one behind the other or side by side."""
+    numbers, values = tile(2, 64, "i32", blayout=blayout), tile(2, 64)
+    return gathered((given("i", numbers, "m", "i32", "c2"),), values, numbers, "c2")
+
+
+def _masked(cols: str) -> str:
+    """Every second column of a tile with `cols` valid ones."""
+    whole = tile(16, 64)
+    return kernel("\n".join((
+        alloc("s", whole, rows="c16", cols=cols), given("s", whole, rows="c16", cols=cols),
+        alloc("d", HALF, 8192, "c16", "c32"),
+        f'pto.tgather ins(%s, {{maskPattern = #pto.mask_pattern<P0101>}} : {whole}, "row") outs(%d : {HALF})',
+        out("d", HALF, "c16", "c32"))))
+
+
+PAIRS: dict[str, Pair] = {
+    "BOUND-INDEX": Pair(_ramp(0), _ramp(1), chip="a5"),
+    "VALID-INDEX": Pair(_loaded("c64"), _loaded("c32"), chip="a5"),
+    "VALID-MASK": Pair(_masked("c64"), _masked("c32")),
+    "LAYOUT-INDEX": Pair(_lying("row_major"), _lying("col_major"), chip="a5"),
+}

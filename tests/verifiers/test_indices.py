@@ -1,0 +1,81 @@
+"""Ops that take indices: what of them is known, what is assumed, and what they read and write."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.report.model import Verdict
+from tests.verifiers.examples_index import NUMBERS, PAIRS, ROW, gathered
+from tests.verifiers.kernels import alloc, check, finding, given, kernel, obligations, out, tile, verdicts
+
+TILE = tile(16, 64)
+
+
+def _assumed(text: str, rule: str, chip: str = "a5") -> set[str]:
+    return {a for o in obligations(check(text, chip=chip), rule) for a in o.assumptions}
+
+
+def test_indices_that_the_kernel_makes_rest_on_no_assumption() -> None:
+    assert "INDEX-DATA" not in _assumed(PAIRS["BOUND-INDEX"].good, "BOUND-INDEX")
+    assert "INDEX-DATA" in _assumed(PAIRS["VALID-INDEX"].good, "BOUND-INDEX")
+
+
+@pytest.mark.parametrize(("start", "expected"), [(63, Verdict.PROVED), (62, Verdict.REFUTED), (64, Verdict.REFUTED)])
+def test_a_ramp_that_goes_down_ends_at_nothing_below_zero(start: int, expected: Verdict) -> None:
+    text = gathered((
+        f"%first = arith.constant {start} : i32",
+        f"pto.tci ins(%first : i32) outs(%i : {NUMBERS}) {{descending = true}}"))
+    assert verdicts(check(text, chip="a5"), "BOUND-INDEX") == {expected}
+
+
+def test_a_kernel_with_a_gather_is_proved_as_a_whole() -> None:
+    result = check(PAIRS["VALID-INDEX"].good, chip="a5")
+    assert result.verdict is Verdict.PROVED
+    assert not obligations(result, "MODEL-OP")
+
+
+def test_a_source_that_is_loaded_in_part_may_be_read_where_nothing_is() -> None:
+    """Half of what the source declares valid was loaded: data decides whether the other half is read."""
+    text = gathered((given("i", NUMBERS, "m", "i32", "c1"),), source=(
+        f"pto.set_validshape %s, %c1, %c32 : {ROW}", given("s", ROW, rows="c1", cols="c32"),
+        f"pto.set_validshape %s, %c1, %c64 : {ROW}"))
+    result = check(text, chip="a5", families="INIT")
+    assert verdicts(result, "INIT-VALID") == {Verdict.PROVED, Verdict.UNKNOWN}
+    assert finding(result, "INIT-VALID").verdict is Verdict.UNKNOWN
+
+
+def _masked(axis: str, pattern: str, dst: str, rows: str, cols: str) -> Verdict:
+    """A gather by mask out of 16 x 64 valid elements."""
+    text = kernel("\n".join((
+        alloc("s", TILE, rows="c16"), given("s", TILE, rows="c16"), alloc("d", dst, 8192, rows, cols),
+        f'pto.tgather ins(%s, {{maskPattern = #pto.mask_pattern<{pattern}>}} : {TILE}, "{axis}") outs(%d : {dst})',
+        out("d", dst, rows, cols))))
+    (found,) = verdicts(check(text, families="VALID"), "VALID-MASK")
+    return found
+
+
+@pytest.mark.parametrize(("pattern", "dst", "rows", "cols", "expected"), [
+    ("P1010", tile(16, 32), "c16", "c32", Verdict.PROVED),
+    ("P0100", tile(16, 16), "c16", "c16", Verdict.PROVED),
+    ("P1111", tile(16, 64), "c16", "c64", Verdict.PROVED),
+    ("P0100", tile(16, 32), "c16", "c32", Verdict.REFUTED),
+    ("P1010", tile(8, 64), "c8", "c64", Verdict.PROVED),    # 16 rows of 32, put row behind row
+    ("P1010", tile(16, 64), "c16", "c32", Verdict.REFUTED),  # a gap behind each row, which the op does not leave
+])
+def test_what_a_mask_keeps_fills_whole_rows(pattern: str, dst: str, rows: str, cols: str, expected: Verdict) -> None:
+    assert _masked("row", pattern, dst, rows, cols) is expected
+
+
+def test_a_gather_of_rows_by_mask_is_not_decided() -> None:
+    assert _masked("col", "P0101", tile(8, 64), "c8", "c64") is Verdict.UNKNOWN
+    assert _masked("col", "P1111", tile(16, 64), "c16", "c64") is Verdict.PROVED
+
+
+def test_a_gather_by_comparison_is_not_modelled() -> None:
+    values, bytes_ = tile(1, 64), tile(1, 32, "ui8")
+    text = kernel("\n".join((
+        alloc("s", values, rows="c1"), given("s", values, rows="c1"), alloc("t", bytes_, 8192, "c1", "c32"),
+        alloc("d", NUMBERS, 16384, "c1"), alloc("c", NUMBERS, 32768, "c1"),
+        f"pto.tgather ins(%s, %one, %t : {values}, f32, {bytes_}) outs(%d, %c : {NUMBERS}, {NUMBERS}) "
+        "{cmpMode = #pto<cmp gt>}")))
+    assert verdicts(check(text), "MODEL-OP") == {Verdict.UNKNOWN}
