@@ -26,6 +26,8 @@ def fuzz_arguments(parser: argparse.ArgumentParser) -> None:
                        help="work on this dask.distributed cluster, e.g. tcp://host:8786 (one thread a worker)")
     add("--corpus", default="fuzz_finds", metavar="DIR", help="where finds are written (default: fuzz_finds)")
     add("--format", choices=("text", "json"), default="text", help="form of the summary (default: text)")
+    add("--timeout", type=_seconds, metavar="S",
+        help="a kernel that takes longer is a find (default: 20)")
     add("--fault", default="", metavar="NAME", help="switch a planted fault on; 'list' names them")
     add("--replay", metavar="DIR", help="examine the find in this folder again")
     add("--excluded", action="store_true", help="print what no generated kernel has, and why")
@@ -54,6 +56,13 @@ def _minutes(text: str) -> float:
     return value
 
 
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError("must be a number of seconds, more than 0")
+    return value
+
+
 def _shard(text: str) -> tuple[int, int]:
     first, _, count = text.partition("/")
     if not (first.isdigit() and count.isdigit() and 1 <= int(first) <= int(count)):
@@ -67,6 +76,7 @@ def run_fuzz(options: argparse.Namespace) -> int:
 
     from pypto_verified.errors import InputError
     from pypto_verified.fuzz import command, faults
+    from pypto_verified.fuzz.limit import SECONDS
 
     if options.excluded:
         sys.stdout.write(command.excluded())
@@ -82,6 +92,7 @@ def run_fuzz(options: argparse.Namespace) -> int:
         request = command.Request(
             options.examples, options.minutes, options.seed, options.shard, options.jobs, Path(options.corpus),
             options.format == "json", options.fault, options.scheduler,
+            SECONDS if options.timeout is None else options.timeout,
         )
         return command.fuzz(request, sys.stdout, sys.stderr)
     except InputError as error:

@@ -14,12 +14,8 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import replace
 from typing import TypeAlias
 
-from pypto_verified.fuzz.draw import Seeded
-from pypto_verified.fuzz.generator import kernel as generate
-from pypto_verified.fuzz.oracles import Find
-from pypto_verified.fuzz.records import Batch, Found, Job, Outcome, Plan, Result, Shrink, ops_of
-from pypto_verified.fuzz.shrink import size
-from pypto_verified.fuzz.work import run_job
+from pypto_verified.fuzz.records import Batch, Found, Job, Outcome, Plan, Remake, Result, Shrink, ops_of
+from pypto_verified.fuzz.work import ended, run_job
 
 OnProgress: TypeAlias = Callable[[Result], None]
 OnFound: TypeAlias = Callable[[Found], None]
@@ -54,6 +50,7 @@ class _Campaign:
         self.executor = make()
         self.jobs: dict[Future[Outcome | Found], Job] = {}
         self.suspects: deque[Job] = deque()
+        self.since = 0.0
         self.next = 0
         self.arrived: dict[int, tuple[int, list[Found]]] = {}
         self.turn = 0
@@ -89,7 +86,7 @@ class _Campaign:
         except BrokenExecutor:
             self.executor = self.make()
             future = self.executor.submit(run_job, job)
-        self.jobs[future] = job
+        self.jobs[future], self.since = job, time.monotonic()
 
     def _next_batch(self) -> Batch | None:
         plan = self.plan
@@ -109,15 +106,14 @@ class _Campaign:
         except BrokenExecutor:
             return False
         job = self.jobs.pop(future)
-        if isinstance(outcome, Found):
-            assert isinstance(job, Shrink)
-            self._named(job.found, outcome)
-            self._advance()
-            return True
-        assert isinstance(job, Batch)
-        stats, found = outcome
-        self.result.stats.add(stats)
-        self.arrived[job.start] = job.count, found
+        match job, outcome:
+            case Shrink(), Found():
+                self._named(job.found, outcome)
+            case Remake(), Found():
+                self._ended(job, outcome)
+            case Batch(), (stats, found):
+                self.result.stats.add(stats)
+                self.arrived[job.start] = job.count, found
         self._advance()
         return True
 
@@ -149,8 +145,8 @@ class _Campaign:
             return
         self.result.found[found.cause] = found
         self.on_found(found)
-        if self.plan.shrink and not found.shrunk:
-            self._submit(Shrink(found, self.plan.fault))
+        if self.plan.shrink and not found.shrunk and not found.hazardous:
+            self._submit(Shrink(found, self.plan.fault, self.plan.timeout))
 
     def _named(self, original: Found, small: Found) -> None:
         """A shrunk find may turn out to be one that is known, or to be the better form of one."""
@@ -170,9 +166,10 @@ class _Campaign:
 
     def _recover(self) -> None:
         """A worker died: a new pool, and what was under way once more, each example on its own. A job that had the
-        pool for itself is the one that kills: an example is a find, and a find that kills while it is made smaller
-        stands as it was found."""
+        pool for itself is the one that kills: an example is a find, whose kernel another worker tells (this process is
+        not risked), and a find that kills while it is made smaller stands as it was found."""
         self.executor.shutdown(wait=False)
+        late = time.monotonic() - self.since > self.plan.timeout
         self.executor = self.make()
         jobs, self.jobs = list(self.jobs.values()), {}
         for job in jobs:
@@ -181,20 +178,14 @@ class _Campaign:
             elif len(jobs) > 1:
                 self.suspects.append(job)
             elif isinstance(job, Batch):
-                self._killer(job)
+                self.suspects.appendleft(Remake(job, late))
+            elif isinstance(job, Remake):
+                self._ended(job, ended(job))
         self._advance()
 
-    def _killer(self, batch: Batch) -> None:
-        (example,) = batch.examples()
-        self.arrived[batch.start] = 1, []
-        kernel = generate(Seeded(batch.plan.seed, example))
-        find = Find("crash", "the worker died", f"example {example} of seed {batch.plan.seed} ends its process")
+    def _ended(self, job: Remake, found: Found) -> None:
         self.result.stats.kernels += 1
-        found = Found(find, kernel, batch.plan.seed, example, size(kernel.function))
-        known = self.result.found.get(found.cause)
-        self.result.found[found.cause] = found if known is None else replace(known, duplicates=known.duplicates + 1)
-        if known is None:
-            self.on_found(found)
+        self.arrived[job.batch.start] = 1, [found]
 
 
 def _alike(old: Found, new: Found) -> bool:

@@ -17,6 +17,7 @@ from typing import TextIO
 
 from pypto_verified.fuzz import folder
 from pypto_verified.fuzz.campaign import run
+from pypto_verified.fuzz.limit import SECONDS, hopeless
 from pypto_verified.fuzz.records import Found, Plan, Result
 from pypto_verified.fuzz.vocabulary import EXCLUDED, KNOWN, REFUSALS
 from pypto_verified.fuzz.work import settle
@@ -32,7 +33,7 @@ _WIDTH = 100
 @dataclass(frozen=True, slots=True)
 class Request:
     """What the user asked for. `examples` and `minutes` None: DEFAULT_EXAMPLES. `corpus`: where finds are written;
-    `scheduler`: of a cluster that works instead of `jobs` processes here."""
+    `scheduler`: of a cluster that works instead of `jobs` processes here; `timeout`: seconds that a kernel may take."""
 
     examples: int | None = None
     minutes: float | None = None
@@ -43,6 +44,7 @@ class Request:
     as_json: bool = False
     fault: str = ""
     scheduler: str = ""
+    timeout: float = SECONDS
 
 
 DEFAULT_EXAMPLES = 1000
@@ -55,7 +57,7 @@ def fuzz(request: Request, out: TextIO, err: TextIO) -> int:
     request.corpus.mkdir(parents=True, exist_ok=True)
     folders: dict[str, Path] = {}
     progress = _Progress(err)
-    keep = partial(_keep, request.corpus, folders, progress.note)
+    keep = partial(_keep, request, folders, progress.note)
     result = run(make, workers, _plan(request), progress.show, keep)
     for found in result.found.values():
         if _key(found) not in folders:
@@ -88,16 +90,17 @@ def pool(jobs: int) -> Executor:
 
 
 def _start_worker(parent: int) -> None:
-    """Interrupts are left to the parent, and without it there is nobody to work for."""
+    """Interrupts are left to the parent, and without it there is nobody to work for; nor is it for a kernel without
+    end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     settle()
 
 
 def _end_with(parent: int) -> None:
-    """End this process soon after its parent: a killed parent closes nothing, since its other workers hold the same
-    pipes."""
-    while os.getppid() == parent:
+    """End this process soon after its parent (a killed parent closes nothing, since its other workers hold the same
+    pipes), or when it is past hope."""
+    while os.getppid() == parent and not hopeless():
         time.sleep(_LOOKS)
     os._exit(1)
 
@@ -119,17 +122,17 @@ def _plan(request: Request) -> Plan:
     if examples is None and request.minutes is None:
         examples = DEFAULT_EXAMPLES
     seconds = None if request.minutes is None else 60 * request.minutes
-    return Plan(request.seed, examples, seconds, request.shard, fault=request.fault)
+    return Plan(request.seed, examples, seconds, request.shard, fault=request.fault, timeout=request.timeout)
 
 
 def _key(found: Found) -> str:
     return f"{found.seed}:{found.example}:{found.find.oracle}:{found.find.cause}"
 
 
-def _keep(corpus: Path, folders: dict[str, Path], note: Callable[[str], None], found: Found) -> None:
+def _keep(request: Request, folders: dict[str, Path], note: Callable[[str], None], found: Found) -> None:
     """Write a find at once, and again when it is shrunk, into the place of the first."""
     old = folders.get(_key(found))
-    new = folder.write(found, corpus)
+    new = folder.write(found, request.corpus, request.timeout)
     folders[_key(found)] = new
     if old is not None and old != new:
         _remove(old)

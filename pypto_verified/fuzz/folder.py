@@ -1,6 +1,6 @@
 """A find as a folder that stands alone, and the replay of one.
 
-    kernel.py, kernel.pto                     the kernel and its text, if it compiles
+    kernel.py, kernel.pto                     the kernel and its text, if it compiles and that is no risk
     inputs.npz, expected.npz, actual.npz      one run's arrays by parameter, if the find is about a run
     find.json                                 what was found, how to compile and run it
     test_find.py                              a test that fails as long as the find is there
@@ -21,9 +21,10 @@ from pypto_verified import language
 from pypto_verified.compiler import MemoryPlanner, compile_function
 from pypto_verified.errors import InputError, Location, PtoError
 from pypto_verified.fuzz.builder import Kernel
-from pypto_verified.fuzz.oracles import Find, examine
+from pypto_verified.fuzz.limit import SECONDS
+from pypto_verified.fuzz.oracles import Find
 from pypto_verified.fuzz.records import Found
-from pypto_verified.fuzz.work import DEEP, SHRINK_RUNS
+from pypto_verified.fuzz.work import DEEP, SHRINK_RUNS, examined
 from pypto_verified.ir.printer import print_program
 from pypto_verified.ir.stmt import Program
 from pypto_verified.ir.types import TensorType
@@ -44,7 +45,8 @@ def test_the_find_is_gone() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The contents of find.json. `seed` and `example` name the kernel that it was found in, before it was shrunk."""
+    """The contents of find.json. `seed` and `example` name the kernel that it was found in, before it was shrunk;
+    `timeout`: seconds that it may take."""
 
     oracle: str
     cause: str
@@ -58,19 +60,20 @@ class Record:
     kind: str
     scalars: Mapping[str, int | float]
     replay: str
+    timeout: float = SECONDS
 
 
-def write(found: Found, corpus: Path) -> Path:
+def write(found: Found, corpus: Path, timeout: float = SECONDS) -> Path:
     """Write a find into a folder of its own below `corpus` and return it. OSError when it can't be written."""
     find, kernel = found.find, found.kernel
     folder = corpus / _slug(found)
     folder.mkdir(parents=True, exist_ok=True)
     program = Program("Find", (kernel.function,))
     (folder / "kernel.py").write_text(print_program(program), encoding="utf-8")
-    try:
-        artifact = compile_function(kernel.function, target(kernel.target), MemoryPlanner(kernel.planner), False)
-        (folder / "kernel.pto").write_text(artifact.text, encoding="utf-8")
-    except (PtoError, AssertionError, LookupError, TypeError, ValueError):
+    text = "" if found.hazardous else _compiled(kernel)
+    if text:
+        (folder / "kernel.pto").write_text(text, encoding="utf-8")
+    else:
         (folder / "kernel.pto").unlink(missing_ok=True)
     scalars: dict[str, int | float] = {}
     if find.trial is not None:
@@ -81,12 +84,19 @@ def write(found: Found, corpus: Path) -> Path:
     record = Record(
         find.oracle, find.cause, find.detail, kernel.target, kernel.planner, kernel.ranges, found.seed, found.example,
         found.statements, find.trial.kind if find.trial is not None else "", scalars,
-        f"pypto-verify fuzz --replay {folder.name}",
+        f"pypto-verify fuzz --replay {folder.name}", timeout,
     )
     (folder / "find.json").write_text(json.dumps(asdict(record), indent=2) + "\n", encoding="utf-8")
     title = re.sub(r"[\\\"]", "'", f"{find.oracle}: {find.cause}")
     (folder / "test_find.py").write_text(_TEST.format(title=title), encoding="utf-8")
     return folder
+
+
+def _compiled(kernel: Kernel) -> str:
+    try:
+        return compile_function(kernel.function, target(kernel.target), MemoryPlanner(kernel.planner), False).text
+    except (PtoError, AssertionError, LookupError, TypeError, ValueError):
+        return ""
 
 
 def _slug(found: Found) -> str:
@@ -129,4 +139,4 @@ def replay(folder: Path) -> list[Find]:
     kernel, record, trial = load(folder)
     deep = record.oracle.startswith(DEEP)
     given = None if trial is None else [trial]
-    return examine(kernel, record.example, SHRINK_RUNS, deep, given).finds
+    return examined(kernel, record.example, SHRINK_RUNS, deep, given, record.timeout).finds

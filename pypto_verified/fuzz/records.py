@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from pypto_verified.fuzz.builder import Kernel
+from pypto_verified.fuzz.limit import SECONDS
 from pypto_verified.fuzz.oracles import Find
 from pypto_verified.ir.walk import calls
 
@@ -18,7 +19,7 @@ _COMMON = frozenset({"tile.load", "tile.store", "tile.create"})
 class Plan:
     """What a campaign does. `examples` None: as many as fit into `seconds`. `shard` (i, n): every n-th example from the
     i-th, i from 0. `deep_every`: of how many kernels one goes through all oracles, 0 for none. `fault`: a planted fault
-    that is switched on."""
+    that is switched on. `timeout`: seconds that one kernel may take."""
 
     seed: int = 0
     examples: int | None = None
@@ -28,6 +29,7 @@ class Plan:
     deep_every: int = 10
     fault: str = ""
     shrink: bool = True
+    timeout: float = SECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,12 @@ class Batch:
     def examples(self) -> Iterator[int]:
         first, step = self.plan.shard
         return (first + step * i for i in range(self.start, self.start + self.count))
+
+
+SLOW = "slow"
+"""The oracle of kernels that take longer than the limit."""
+DIED = "the worker died"
+"""The cause of kernels that end the process which examines them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +69,31 @@ class Found:
         ops = ", ".join(sorted(ops_of(self.kernel))) if self.find.trial is not None else ""
         return f"{self.find.oracle}: {self.find.cause}" + (f" ({ops})" if ops else "")
 
+    @property
+    def hazardous(self) -> bool:
+        """Whether the kernel holds or ends the process that works on it, so that nobody does but who is asked to."""
+        return self.find.oracle == SLOW or self.find.cause == DIED
+
 
 @dataclass(frozen=True, slots=True)
 class Shrink:
-    """A find to make smaller, with the planted fault that was on."""
+    """A find to make smaller, with the planted fault that was on and the seconds that one candidate may take."""
 
     found: Found
     fault: str = ""
+    timeout: float = SECONDS
 
 
-Job: TypeAlias = Batch | Shrink
+@dataclass(frozen=True, slots=True)
+class Remake:
+    """A batch of one example whose examination ended its worker, after more than its time or (not `late`) before: which
+    kernel is it?"""
+
+    batch: Batch
+    late: bool
+
+
+Job: TypeAlias = Batch | Shrink | Remake
 
 
 @dataclass(slots=True)

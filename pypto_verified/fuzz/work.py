@@ -1,10 +1,13 @@
-"""What a worker of a campaign does: examine a batch of kernels, or make a find smaller."""
+"""What a worker of a campaign does: examine a batch of kernels, make a find smaller, make what ended another again."""
 
 from __future__ import annotations
 
 import gc
 import time
+import traceback
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from pypto_verified.errors import PtoError
 from pypto_verified.fuzz.builder import Kernel
@@ -13,14 +16,18 @@ from pypto_verified.fuzz.deeper import blamed
 from pypto_verified.fuzz.draw import Seeded
 from pypto_verified.fuzz.faults import switched_on
 from pypto_verified.fuzz.generator import kernel as generate
-from pypto_verified.fuzz.oracles import Find, examine, pattern
-from pypto_verified.fuzz.records import Batch, Found, Job, Outcome, Stats
+from pypto_verified.fuzz.limit import SECONDS, Late, limited
+from pypto_verified.fuzz.oracles import Find, Verdict, examine, pattern
+from pypto_verified.fuzz.records import DIED, SLOW, Batch, Found, Job, Outcome, Remake, Shrink, Stats
 from pypto_verified.fuzz.shrink import shrunk, size
 from pypto_verified.ir.stmt import Function, FunctionKind, Return
+from pypto_verified.trials import Trial
 
 RUNS, DEEP_RUNS = 1, 2
 SHRINK_RUNS = 4
-DEEP = ("passes", "printed", "rules", "places", "variants", "order", "accepted", "crash")
+SHRINK_LIMITS = 10
+"""What making a find smaller may take, in limits of one kernel."""
+DEEP = ("passes", "printed", "rules", "places", "variants", "order", "accepted", "crash", SLOW)
 """How the names of the oracles begin that a deep examination asks, some only that."""
 
 
@@ -33,7 +40,13 @@ def settle() -> None:
 
 def run_job(job: Job) -> Outcome | Found:
     """What a worker does."""
-    return run_batch(job) if isinstance(job, Batch) else shrink(job.found, job.fault)
+    match job:
+        case Batch():
+            return run_batch(job)
+        case Shrink():
+            return shrink(job.found, job.fault, job.timeout)
+        case Remake():
+            return remake(job)
 
 
 def run_batch(batch: Batch) -> Outcome:
@@ -44,12 +57,13 @@ def run_batch(batch: Batch) -> Outcome:
     with switched_on(plan.fault):
         for example in batch.examples():
             try:
-                kernel = generate(Seeded(plan.seed, example))
-            except PtoError as error:
+                with limited(plan.timeout):
+                    kernel = generate(Seeded(plan.seed, example))
+            except (Exception, Late) as error:
                 found.append(_ungenerated(plan.seed, example, error))
                 continue
             deep = plan.deep_every > 0 and example % plan.deep_every == 0
-            verdict = examine(kernel, example, DEEP_RUNS if deep else RUNS, deep)
+            verdict = examined(kernel, example, DEEP_RUNS if deep else RUNS, deep, timeout=plan.timeout)
             stats.kernels += 1
             stats.deep += deep
             stats.agreed += verdict.agreed
@@ -64,33 +78,78 @@ def run_batch(batch: Batch) -> Outcome:
     return stats, found
 
 
-def _ungenerated(seed: int, example: int, error: PtoError) -> Found:
-    """A type rule refuses what should be well typed by construction: there is no kernel to show."""
-    find = Find("generated", f"{type(error).__name__}: {pattern(error.message)}", str(error))
-    nothing = Kernel(Function("kernel", FunctionKind.INCORE, (), (), (Return(()),)), {}, "a2a3", "PYPTO")
-    return Found(find, nothing, seed, example, 0, shrunk=True)
+def examined(
+    kernel: Kernel, example: int, runs: int, deep: bool, given: Sequence[Trial] | None = None, timeout: float = SECONDS
+) -> Verdict:
+    """`oracles.examine` within `timeout` seconds: a kernel that takes longer is a find, named by what it was in."""
+    try:
+        with limited(timeout):
+            return examine(kernel, example, runs, deep, given)
+    except Late as late:
+        frames = traceback.extract_tb(late.__traceback__)
+        inner = [f.name for f in frames if Path(f.filename).parent != Path(__file__).parent]
+        cause = inner[0] if inner else examine.__name__
+        detail = f"more than {timeout:g} s\n{''.join(traceback.format_list(frames))}"
+        return Verdict([Find(SLOW, cause, detail)])
 
 
-def shrink(found: Found, fault: str = "") -> Found:
-    """The same find on the smallest kernel that shows it."""
+NOTHING = Kernel(Function("kernel", FunctionKind.INCORE, (), (), (Return(()),)), {}, "a2a3", "PYPTO")
+"""Stands where there is no kernel to show."""
+
+
+def _ungenerated(seed: int, example: int, error: BaseException) -> Found:
+    """The generator fails, mostly as a type rule refuses what should be well typed by construction."""
+    message = error.message if isinstance(error, PtoError) else str(error)
+    find = Find("generated", f"{type(error).__name__}: {pattern(message)}", "".join(traceback.format_exception(error)))
+    return Found(find, NOTHING, seed, example, 0, shrunk=True)
+
+
+def remake(job: Remake) -> Found:
+    """The kernel of an example whose examination ended its worker, as a find."""
+    plan = job.batch.plan
+    (example,) = job.batch.examples()
+    try:
+        with switched_on(plan.fault), limited(plan.timeout):
+            kernel = generate(Seeded(plan.seed, example))
+    except (Exception, Late) as error:
+        return _ungenerated(plan.seed, example, error)
+    return ended(job, kernel)
+
+
+def ended(job: Remake, kernel: Kernel = NOTHING) -> Found:
+    """What ended a worker, as a find; without a kernel if making it again ended another."""
+    seed, (example,) = job.batch.plan.seed, job.batch.examples()
+    what = "is late and can't be interrupted" if job.late else "ends its process"
+    find = Find(SLOW if job.late else "crash", DIED, f"example {example} of seed {seed} {what}")
+    return Found(find, kernel, seed, example, size(kernel.function))
+
+
+def shrink(found: Found, fault: str = "", timeout: float = SECONDS) -> Found:
+    """The same find on the smallest kernel that shows it, as far as it is reached within `SHRINK_LIMITS` timeouts."""
     wanted = (found.find.oracle, found.find.cause)
     deep = found.find.oracle.startswith(DEEP)
+    until = time.monotonic() + SHRINK_LIMITS * timeout
 
     def find_in(kernel: Kernel) -> Find | None:
-        verdict = examine(kernel, found.example, SHRINK_RUNS, deep)
+        if time.monotonic() > until:
+            return None
+        verdict = examined(kernel, found.example, SHRINK_RUNS, deep, timeout=timeout)
         return next((f for f in verdict.finds if (f.oracle, f.cause) == wanted), None)
 
     with switched_on(fault):
         kernel = shrunk(found.kernel, lambda candidate: find_in(candidate) is not None)
         find = find_in(kernel) or found.find
         if find.oracle == "meaning" and find.trial is not None:
-            find = replace(find, detail=f"{find.detail}; {_blamed(kernel, find)}")
+            find = replace(find, detail=f"{find.detail}; {_blamed(kernel, find, timeout)}")
     return replace(found, kernel=kernel, find=find, statements=size(kernel.function), shrunk=True)
 
 
-def _blamed(kernel: Kernel, find: Find) -> str:
+def _blamed(kernel: Kernel, find: Find, timeout: float) -> str:
     assert find.trial is not None
     try:
-        return blamed(kernel, find.trial, find.expected)
+        with limited(timeout):
+            return blamed(kernel, find.trial, find.expected)
+    except Late:
+        return "the passes take too long to tell where"
     except (AssertionError, PtoError) as error:
         return f"a pass fails: {error}"

@@ -16,10 +16,12 @@ import pytest
 
 from pypto_verified.cli import main
 from pypto_verified.errors import InputError
-from pypto_verified.fuzz import campaign, folder
+from pypto_verified.fuzz import campaign, folder, work
 from pypto_verified.fuzz.campaign import run
 from pypto_verified.fuzz.command import pool
+from pypto_verified.fuzz.draw import Seeded
 from pypto_verified.fuzz.faults import FAULTS, switched_on
+from pypto_verified.fuzz.generator import kernel
 from pypto_verified.fuzz.records import Batch, Found, Job, Outcome, Plan, Result, Shrink
 from pypto_verified.fuzz.work import run_batch, run_job
 from tests.fuzz.inline import Inline
@@ -110,10 +112,10 @@ def test_control_c_ends_the_command_and_keeps_the_finds_on_disk(tmp_path: Path) 
 def test_an_interrupt_while_a_find_is_written_keeps_it_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, interrupts = folder.write, [KeyboardInterrupt]
 
-    def write(found: Found, corpus: Path) -> Path:
+    def write(found: Found, corpus: Path, timeout: float) -> Path:
         if interrupts:
             raise interrupts.pop()
-        return whole(found, corpus)
+        return whole(found, corpus, timeout)
 
     monkeypatch.setattr(folder, "write", write)
     arguments = ["fuzz", "--examples", "60", "--seed", "1", "--fault", "sub-is-add", "--corpus", str(tmp_path)]
@@ -121,10 +123,10 @@ def test_an_interrupt_while_a_find_is_written_keeps_it_whole(tmp_path: Path, mon
     assert list(tmp_path.glob("*/test_find.py"))
 
 
-def _dies(batch: Batch) -> Outcome:
-    if 17 in batch.examples():
+def _dies(job: Job) -> Outcome | Found:
+    if isinstance(job, Batch) and 17 in job.examples():
         os.kill(os.getpid(), signal.SIGKILL)
-    return run_batch(batch)
+    return run_job(job)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills its worker")
@@ -140,6 +142,36 @@ def test_a_worker_that_dies_loses_nothing_and_is_a_find(workers: int, monkeypatc
     stats = result.stats
     assert stats.kernels == 30
     assert stats.agreed + stats.undefined + sum(stats.left_out.values()) == 29, "all others are examined"
+    assert found.kernel == kernel(Seeded(5, 17))
+
+
+class _Deadly(Seeded):
+    """Ends the process that generates one of the kernels."""
+
+    def __init__(self, seed: int, example: int) -> None:
+        if example == 17:
+            os.kill(os.getpid(), signal.SIGKILL)
+        super().__init__(seed, example)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills its worker")
+def test_a_kernel_whose_generation_kills_ends_no_campaign(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(work, "Seeded", _Deadly)
+    plan = Plan(seed=5, examples=30, batch=10, deep_every=0)
+    result = run(partial(pool, 2), 2, plan)
+    (found,) = result.found.values()
+    assert (found.find.cause, found.example, found.statements) == ("the worker died", 17, 0)
+    assert result.stats.kernels == 30
+    assert (folder.write(found, tmp_path) / "kernel.py").exists()
+
+
+def test_a_generator_that_fails_is_a_find_and_ends_no_campaign(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(draw: Seeded) -> None:
+        raise KeyError("lost")
+
+    monkeypatch.setattr(work, "generate", fails)
+    result = run(Inline, 1, Plan(examples=5))
+    assert list(result.found) == ["generated: KeyError: 'lost'"]
 
 
 def _dies_while_shrinking(job: Job) -> Outcome | Found:
@@ -208,7 +240,8 @@ def test_the_command_is_silent_success_without_finds(tmp_path: Path, capsys: pyt
     assert "no finds" in out
 
 
-@pytest.mark.parametrize("arguments", [["--shard", "3/2"], ["--examples", "0"], ["--minutes", "-1"]])
+@pytest.mark.parametrize(
+    "arguments", [["--shard", "3/2"], ["--examples", "0"], ["--minutes", "-1"], ["--timeout", "0"]])
 def test_wrong_arguments_are_refused(arguments: list[str]) -> None:
     with pytest.raises(SystemExit) as caught:
         main(["fuzz", *arguments])

@@ -1,0 +1,111 @@
+"""What takes too long: interrupted, a find of its own, and no end of a campaign."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import Executor, ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from pypto_verified.fuzz import folder, work
+from pypto_verified.fuzz.builder import Kernel
+from pypto_verified.fuzz.campaign import run
+from pypto_verified.fuzz.command import pool
+from pypto_verified.fuzz.draw import Seeded
+from pypto_verified.fuzz.generator import kernel
+from pypto_verified.fuzz.limit import Late, limited
+from pypto_verified.fuzz.oracles import Verdict, examine
+from pypto_verified.fuzz.records import Found, Plan
+from pypto_verified.fuzz.shrink import size
+from tests.fuzz.inline import Inline
+
+PLAN = Plan(seed=5, examples=20, batch=10, deep_every=0, timeout=1.5)
+STUCK = 17
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no timer")
+
+
+def test_a_loop_without_end_is_interrupted_and_the_alarm_given_back() -> None:
+    before = signal.getsignal(signal.SIGALRM)
+    with pytest.raises(Late), limited(0.05):
+        while True:
+            pass
+    assert signal.getsignal(signal.SIGALRM) is before
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_what_ends_in_time_is_left_alone() -> None:
+    with limited(0.05):
+        pass
+    time.sleep(0.1)
+
+
+def test_what_takes_an_interrupt_for_its_own_error_is_interrupted_again() -> None:
+    with pytest.raises(Late), limited(0.05):
+        with contextlib.suppress(BaseException):
+            time.sleep(10)
+        time.sleep(10)
+    with pytest.raises(Late), limited(0.05), contextlib.suppress(BaseException):
+        time.sleep(10)
+
+
+def test_in_another_thread_what_ends_late_is_late() -> None:
+    def work() -> None:
+        with limited(0.02):
+            time.sleep(0.05)
+
+    with ThreadPoolExecutor(1) as threads, pytest.raises(Late):
+        threads.submit(work).result()
+
+
+def _stuck(kernel: Kernel, example: int, *more: object) -> Verdict:
+    while example == STUCK:
+        pass
+    return examine(kernel, example, 1)
+
+
+def _out_of_reach(kernel: Kernel, example: int, *more: object) -> Verdict:
+    if example == STUCK:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+        time.sleep(60)
+    return examine(kernel, example, 1)
+
+
+@pytest.mark.parametrize("make", [Inline, partial(pool, 2)], ids=["here", "pool"])
+def test_a_kernel_that_takes_too_long_is_a_find(
+    make: Callable[[], Executor], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(work, "examine", _stuck)
+    seen: list[Found] = []
+    result = run(make, 2, PLAN, on_found=seen.append)
+    (found,) = result.found.values()
+    assert (found.cause, found.example) == ("slow: _stuck", STUCK)
+    assert found.kernel == kernel(Seeded(5, STUCK))
+    assert "more than 1.5 s" in found.find.detail and "_stuck" in found.find.detail
+    assert seen == [found], "nobody tries to make it smaller: each step would take as long"
+    assert result.stats.kernels == 20
+    written = folder.write(found, tmp_path, PLAN.timeout)
+    assert {p.name for p in written.iterdir()} == {"kernel.py", "find.json", "test_find.py"}
+    assert [(f.oracle, f.cause) for f in folder.replay(written)] == [("slow", "_stuck")]
+
+
+def test_a_worker_that_can_not_be_interrupted_ends_and_its_kernel_is_a_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(work, "examine", _out_of_reach)
+    result = run(partial(pool, 2), 2, PLAN)
+    (found,) = result.found.values()
+    assert (found.cause, found.example) == ("slow: the worker died", STUCK)
+    assert found.statements == size(kernel(Seeded(5, STUCK)).function)
+    assert result.stats.kernels == 20
+
+
+def test_a_find_is_made_smaller_only_as_long_as_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan(seed=1, examples=60, batch=10, deep_every=0, fault="sub-is-add", shrink=False)
+    found = next(f for f in run(Inline, 1, plan).found.values() if "tile.sub" in f.cause)
+    monkeypatch.setattr(work, "SHRINK_LIMITS", 0)
+    assert work.shrink(found, plan.fault).statements == found.statements
