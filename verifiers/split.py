@@ -105,8 +105,8 @@ class EndSite(Site):
     why: str = ""
 
 
-def _ends(context: Context) -> Iterator[EndSite]:
-    """Pops of this function with the pushes of its peers."""
+def meetings(context: Context) -> Iterator[tuple[Match, Peer, int, bool]]:
+    """Pops of this function with the pushes of a peer: (both, the peer, the lane, whether the cube core pops)."""
     module, program = context.module, context.program
     if module is None or not any(s.op.name.startswith("pto.tpop_from") for s in program.steps):
         return
@@ -118,7 +118,11 @@ def _ends(context: Context) -> Iterator[EndSite]:
                     own = transfers(program, op, pipe, lane)
                     others = transfers(peer.program, pushes, pipe, lane)
                     for match in matched(own, others):
-                        yield _end(context, match, peer, lane, op.endswith("aiv"))
+                        yield match, peer, lane, op.endswith("aiv")
+
+
+def _ends(context: Context) -> Iterator[EndSite]:
+    return (_end(context, *met) for met in meetings(context))
 
 
 def _end(context: Context, match: Match, peer: Peer, lane: int, to_cube: bool) -> EndSite:

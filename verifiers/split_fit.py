@@ -10,9 +10,10 @@ from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.targets.split import lane_extents
 from verifiers.access import AccessProgram
 from verifiers.op_sites import empty
-from verifiers.pipes import LANES, Match, Peer, facts_of, matched, peers, transfers, used
+from verifiers.pipes import Match, Peer
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
+from verifiers.split import meetings
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +31,9 @@ class FitSite(Site):
 
 def _pops(context: Context) -> Iterator[FitSite]:
     """Pops whose push is known. An epilogue stores other elements, in another order, than the accumulator has."""
-    module, program = context.module, context.program
-    if module is None or not any(s.op.name.startswith("pto.tpop_from") for s in program.steps):
-        return
-    facts = facts_of(id(module), tuple(module.funcs), context.target.name)
-    for op, pushes in (("pto.tpop_from_aic", "pto.tpush_to_aiv"), ("pto.tpop_from_aiv", "pto.tpush_to_aic")):
-        for pipe in used(program, op):
-            for peer in peers(program, facts, pipe):
-                if _has_epilogue(peer.program, pipe):
-                    continue
-                for lane in LANES:
-                    own, others = transfers(program, op, pipe, lane), transfers(peer.program, pushes, pipe, lane)
-                    yield from (_site(context, m, peer, lane, op.endswith("aiv"))
-                                for m in matched(own, others) if not m.why)
+    for match, peer, lane, to_cube in meetings(context):
+        if not match.why and not _has_epilogue(peer.program, pipe_id(match.own.step.op)):
+            yield _site(context, match, peer, lane, to_cube)
 
 
 def _has_epilogue(program: AccessProgram, pipe: int) -> bool:
