@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pypto_verified.codegen.errors import refuse
+from pypto_verified.codegen.event_ids import event_id
 from pypto_verified.codegen.kernel import Kernel
+from pypto_verified.dtypes import INDEX
 from pypto_verified.ir.expr import Call, Var
 from pypto_verified.pto.module import AttrValue, EnumAttr
 from pypto_verified.targets import target
@@ -43,22 +45,26 @@ def _pipes(call: Call) -> tuple[str, str]:
 
 
 def _flag(kernel: Kernel, call: Call, event: str, flag: str, crossing: str, pipe: str) -> None:
-    """The event by kinds of ops, where both pipes have one; else by pipes."""
+    """The event by kinds of ops, where both pipes have one and the id is fixed; else by pipes."""
     src, dst = _pipes(call)
-    id = call.kwarg("event_id")
-    assert isinstance(id, int)
     kinds = event_kind(src), event_kind(dst)
-    attrs: dict[str, AttrValue] = {}
+    attrs: dict[str, AttrValue] = {
+        "src_pipe": EnumAttr("pipe", f"PIPE_{src}"), "dst_pipe": EnumAttr("pipe", f"PIPE_{dst}")}
     with kernel.at_call(call):
+        id = event_id(kernel, (src, dst), call)
         if between_cores(str(call.kwarg("src_op")), str(call.kwarg("dst_op"))):
-            kernel.emit(crossing, {}, {"pipe": EnumAttr("pipe", f"PIPE_{pipe}"), "event_id": id})
-            return
-        if all(kinds):
+            attrs = {"pipe": EnumAttr("pipe", f"PIPE_{pipe}")}
+            if isinstance(id, int):
+                kernel.emit(crossing, {}, {**attrs, "event_id": id})
+            else:
+                kernel.emit(crossing, {"event_id_dyn": (kernel.scalar(id, INDEX),)}, attrs)
+        elif not isinstance(id, int):
+            kernel.emit(f"pto.{flag}_dyn", {"event_id": (kernel.scalar(id, INDEX),)}, attrs)
+        elif all(kinds):
             attrs = {"src_op": EnumAttr("pipe_event_type", kinds[0]), "dst_op": EnumAttr("pipe_event_type", kinds[1])}
+            kernel.emit(f"pto.{event}", {}, {**attrs, "event_id": EnumAttr("event", f"EVENT_ID{id}")})
         else:
-            attrs = {"src_pipe": EnumAttr("pipe", f"PIPE_{src}"), "dst_pipe": EnumAttr("pipe", f"PIPE_{dst}")}
-        attrs["event_id"] = EnumAttr("event", f"EVENT_ID{id}")
-        kernel.emit(f"pto.{event if all(kinds) else flag}", {}, attrs)
+            kernel.emit(f"pto.{flag}", {}, {**attrs, "event_id": EnumAttr("event", f"EVENT_ID{id}")})
 
 
 def _barrier(kernel: Kernel, call: Call, pipe: str) -> None:

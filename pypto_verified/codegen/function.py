@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pypto_verified.codegen.builder import Builder
 from pypto_verified.codegen.emit_ops import emit_call
 from pypto_verified.codegen.errors import not_modelled, refuse
+from pypto_verified.codegen.event_ids import first_ids
 from pypto_verified.codegen.kernel import GM_RING, HIDDEN, Kernel
 from pypto_verified.codegen.tensors import Tensor
 from pypto_verified.codegen.types import INDEX_TYPE, signless, static_dim
@@ -30,6 +33,9 @@ from pypto_verified.ir.walk import calls
 from pypto_verified.pto.module import AttrValue, Block, EnumAttr, Func, Op, Value
 from pypto_verified.pto.types import PtrType
 from pypto_verified.pto.types import ScalarType as PtoScalar
+from pypto_verified.pto.walk import walk_ops
+from pypto_verified.targets import target as target_of
+from pypto_verified.targets.model import Pair
 
 _OPENS_PIPE = ("system.aic_initialize_pipe", "system.aiv_initialize_pipe")
 _KERNEL_KIND = {FunctionKind.AIC: "cube", FunctionKind.AIV: "vector"}
@@ -39,7 +45,15 @@ def generate_function(function: Function, target: str, located: bool, addresses:
     """The `func.func` of one AIC or AIV function. CodegenError or NotModelled at the user's line."""
     if function.opaque:
         not_modelled(f"function '{function.name}': {function.opaque}", function.span, "write it as an InCore function")
-    kernel = Kernel(function, target, Builder(located), addresses)
+    kernel, func = _generated(function, target, located, addresses, {})
+    firsts = first_ids(walk_ops(func), target_of(target), kernel.event_pairs)
+    return _generated(function, target, located, addresses, firsts)[1] if firsts else func
+
+
+def _generated(
+    function: Function, target: str, located: bool, addresses: bool, first_event: Mapping[Pair, int]
+) -> tuple[Kernel, Func]:
+    kernel = Kernel(function, target, Builder(located), addresses, first_event=first_event)
     args = _signature(kernel)
     with kernel.builder.block() as body:
         _statements(kernel, function.body)
@@ -50,7 +64,7 @@ def generate_function(function: Function, target: str, located: bool, addresses:
     attrs: dict[str, AttrValue] = {}
     if function.kind in _KERNEL_KIND:
         attrs["pto.kernel_kind"] = EnumAttr("kernel_kind", _KERNEL_KIND[function.kind])
-    return Func(function.name, args, Block([], ops), attrs)
+    return kernel, Func(function.name, args, Block([], ops), attrs)
 
 
 def _signature(kernel: Kernel) -> list[Value]:

@@ -20,6 +20,7 @@ from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import Dim, MemRef, TileType
 from pypto_verified.pto.module import AttrValue, Block, EnumAttr, Op, Value
 from pypto_verified.pto.types import ScalarType, TileBufType
+from pypto_verified.targets.model import Pair
 
 
 @dataclass(slots=True)
@@ -58,7 +59,8 @@ class Kernel:
     `tiles`, `tensors`, `values` bind IR names; `hidden` the block identity arguments in use; `slots` the attributes of
     the pop that made a tile; `allocated` the handles that live in this block, for when there are no addresses;
     `ring` is the memory of cross-core pipes on a2a3; `computed` the sizes and offsets that have a value in this block.
-    `claimed`: handles (by id) that operands of the current op stand for.
+    `claimed`: handles (by id) that operands of the current op stand for. `event_pairs`: pairs of pipes whose events get
+    ids in turn; `first_event`: the first of these, where it is not 0.
     `depth` counts the enclosing blocks, `loop` numbers the innermost loop body (0: none).
     """
 
@@ -77,6 +79,8 @@ class Kernel:
     ring: Value | None = None
     computed: dict[Expr, Value] = field(default_factory=dict)
     claimed: set[int] = field(default_factory=set)
+    event_pairs: set[Pair] = field(default_factory=set)
+    first_event: Mapping[Pair, int] = field(default_factory=dict)
     depth: int = 0
     loop: int = 0
     loops: int = 0

@@ -4,7 +4,7 @@ flag is set twice without a wait in between (EV-09)."""
 from __future__ import annotations
 
 from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning
-from pypto_verified.ops.events import pair_of
+from pypto_verified.ops.events import EVENT_IDS, pair_of
 
 
 @meaning(
@@ -18,7 +18,8 @@ def _order(site: Site) -> Value:
 def _event(site: Site) -> tuple[str, str, int] | None:
     """The flag of an event; None within one pipe, which has none, and between cores, where flags are counted."""
     pair, crossing = pair_of(str(site.attr("src_op")), str(site.attr("dst_op")))
-    return None if crossing or pair[0] == pair[1] else (*pair, site.int_attr("event_id"))
+    id = site.int_attr("event_id") + (int(site.scalar(0)) if site.has(0) else 0)
+    return None if crossing or pair[0] == pair[1] else (*pair, id % EVENT_IDS if site.attr("in_turn") else id)
 
 
 def _flag(site: Site) -> tuple[str, str, int]:

@@ -4,9 +4,11 @@
     x = pl.load(a, [0, 0], [32, 64], record=e)
     y = pl.add(x, x, wait=e)                # or e.record() and e.wait() as statements
     z, done = pl.load(b, [0, 0], [32, 64], token="TADD")   # the same without a name for the event before
+    ring = pl.Event("TADD", "TLOAD", slots=2)               # two ids, for the slots of a loop:
+    ring[i % 2].wait()
 
 An op waits first, then runs, then records (PTO-ISA Event.md). An event between cores has no id of its own: it needs
-`auto_token=False` and an `event_id`.
+`auto_token=False` and an `event_id`, which may be an expression, as that of any event.
 """
 
 from __future__ import annotations
@@ -16,8 +18,9 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, Union
 
-from pypto_verified.ir.expr import Call, Span
+from pypto_verified.ir.expr import Attr, Call, Const, Expr, Span
 from pypto_verified.ir.stmt import Eval, Stmt
+from pypto_verified.language.values import lift
 from pypto_verified.ops import build
 from pypto_verified.ops.events import EVENT_IDS, UnknownEvent, pair_of
 
@@ -33,17 +36,34 @@ _NEEDS_FORM = frozenset({"move", "extract", "insert", "fillpad"})
 
 @dataclass(frozen=True, slots=True)
 class EventMark:
-    """`pl.Event(src, dst)` while a kernel is translated. `id` is None until the event has a name."""
+    """`pl.Event(src, dst)` while a kernel is translated. `id`: its first id, or, of an event with a token of its own,
+    its number among those of its pair of pipes; None until it has a name. `slots`: ids that it takes; `slot`: which of
+    them is meant, None for the only one."""
 
     src: str
     dst: str
     auto_token: bool = True
     id: int | None = None
+    slots: int = 1
+    slot: Expr | None = None
+
+    def __getitem__(self, slot: object) -> EventMark:
+        """`ring[i % 2]`. TypeError for what is no integer, IndexError for a slot that is not there."""
+        e = lift(slot)
+        if e is None:
+            raise TypeError(f"slot {slot} of an event is not an integer")
+        if isinstance(e, Const) and not 0 <= int(e.value) < self.slots:
+            raise IndexError(f"slot {e.value} of an event that has {self.slots}")
+        return replace(self, slot=e)
 
 
-def make_event(src: object, dst: object, *, auto_token: bool = True, event_id: int | None = None) -> EventMark:
-    """What `pl.Event(...)` gives."""
-    return EventMark(str(src), str(dst), auto_token, event_id)
+def make_event(
+    src: object, dst: object, *, auto_token: bool = True, event_id: object = None, slots: int = 1
+) -> EventMark:
+    """What `pl.Event(...)` gives. An id that is an expression is a slot of all that there are."""
+    if event_id is None or isinstance(event_id, int):
+        return EventMark(str(src), str(dst), auto_token, event_id, slots)
+    return EventMark(str(src), str(dst), auto_token, 0, EVENT_IDS, lift(event_id))
 
 
 class Events:
@@ -64,9 +84,12 @@ class Events:
         if not mark.auto_token and mark.id is None:
             x.fail(node, "an event without a token of its own needs an id", "pl.Event(..., event_id=N)")
         if mark.id is not None:
-            return mark
-        self._made[pair] += 1
-        return replace(mark, id=(self._made[pair] - 1) % EVENT_IDS)
+            return replace(mark, auto_token=False)
+        if not 1 <= mark.slots <= EVENT_IDS:
+            x.fail(node, f"an event of {mark.slots} slots: a pair of pipes has {EVENT_IDS} ids",
+                   "pl.Event(..., slots=2)")
+        self._made[pair] += mark.slots
+        return replace(mark, auto_token=True, id=self._made[pair] - mark.slots)
 
     def record(self, x: Expressions, node: _Node, mark: EventMark) -> Stmt:
         """The statement that records an event."""
@@ -77,8 +100,12 @@ class Events:
         return self._statement("system.event_wait", x, node, mark)
 
     def _statement(self, op: str, x: Expressions, node: _Node, mark: EventMark) -> Stmt:
+        if mark.slots > 1 and mark.slot is None:
+            x.fail(node, f"an event of {mark.slots} slots, and none of them is named", "e[i % 2]")
         span: Span = x.source.span(node)
-        call: Call = build.make_call(op, (), {"src_op": mark.src, "dst_op": mark.dst, "event_id": mark.id}, span)
+        given: dict[str, Attr] = {"src_op": mark.src, "dst_op": mark.dst, "event_id": mark.id, "slots": mark.slots,
+                                  "in_turn": mark.auto_token}
+        call: Call = build.make_call(op, (mark.slot,) if mark.slot is not None else (), given, span)
         return Eval(call, span)
 
 
@@ -110,11 +137,29 @@ def _marks(x: Expressions, node: ast.expr | None) -> tuple[EventMark, ...]:
     nodes = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
     found: list[EventMark] = []
     for each in nodes:
-        mark = x.static(each)
-        if not isinstance(mark, EventMark):
+        mark = event_of(x, each)
+        if mark is None:
             x.fail(each, f"{ast.unparse(each)} is not an event", 'e = pl.Event("TLOAD", "TADD") makes one')
         found.append(mark)
     return tuple(found)
+
+
+def event_of(x: Expressions, node: ast.expr) -> EventMark | None:
+    """The event that an expression names: `e`, `ring[i % 2]`, or `pl.Event(...)` itself; None for anything else.
+    LanguageError for a slot that is not there."""
+    mark = x.static(node)
+    if isinstance(mark, EventMark):
+        return mark
+    match node:
+        case ast.Subscript() if isinstance(ring := x.static(node.value), EventMark):
+            try:
+                return ring[x.partial(node.slice)]
+            except (TypeError, IndexError) as e:
+                x.fail(node, str(e), "slots count from 0")
+        case ast.Call() if x.static(node.func) is make_event:
+            made = x.partial(node)
+            return made if isinstance(made, EventMark) else None
+    return None
 
 
 def _token(x: Expressions, node: ast.Call, given: ast.expr) -> EventMark:

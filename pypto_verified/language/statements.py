@@ -24,7 +24,7 @@ from pypto_verified.ir.stmt import (
     Yield,
 )
 from pypto_verified.ir.types import NoneType, OpaqueType, ScalarType, TileType, TupleType, Type
-from pypto_verified.language.events import EventMark, Events, Ordered, ordered
+from pypto_verified.language.events import Events, Ordered, event_of, ordered
 from pypto_verified.language.expressions import Expressions
 from pypto_verified.language.markers import OpName
 from pypto_verified.language.regions import region_body
@@ -110,8 +110,11 @@ class Statements:
 
     def _assign_name(self, node: ast.stmt, name: str, value: ast.expr, annotation: ast.expr | None) -> _Block:
         static = self.x.static(value)
-        if isinstance(static, EventMark):
-            static = self._events.fixed(self.x, value, static)
+        event = event_of(self.x, value)
+        if event is not None:
+            if event.slot is not None:
+                self._require_stable(node, MakeTuple((event.slot,)))
+            static = self._events.fixed(self.x, value, event)
         if not isinstance(static, Unknown | bool | int | float) and annotation is None:
             e = lift(static)
             if e is None or isinstance(e, MakeTuple):
@@ -146,8 +149,8 @@ class Statements:
             return None
         match node.value:
             case ast.Call(func=ast.Attribute(value=owner, attr="record" | "wait" as what), args=[], keywords=[]):
-                mark = self.x.static(owner)
-                if isinstance(mark, EventMark) and isinstance(node, ast.Expr):
+                mark = event_of(self.x, owner)
+                if mark is not None and isinstance(node, ast.Expr):
                     return (getattr(self._events, what)(self.x, node, mark),)
         call = ordered(self.x, node.value)
         return self._around(node, call) if call is not None else None

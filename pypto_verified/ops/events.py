@@ -1,5 +1,8 @@
 """Events as the language and its ops see them: which ops they may name, and how many ids a pair of pipes has.
 
+The id of an event is `event_id`, `slot` further for one of `slots`. With `in_turn` both count events of the pair of
+pipes in the order in which they are made: code generation, which knows the chip, gives out ids in turn.
+
 Source: PTO-ISA event.hpp.
 """
 
@@ -44,7 +47,8 @@ def _event(a: Args) -> Type:
     except UnknownEvent as e:
         a.fail(f"{e.name} is no op that an event can name", e.help)
     ids, id = _CROSS_IDS if crossing else EVENT_IDS, a.number("event_id")
-    a.require(0 <= id < ids, f"event_id is {id}, there are {ids}", f"use 0 to {ids - 1}")
+    in_range = id >= 0 if a.kwargs.get("in_turn") else 0 <= id < ids
+    a.require(in_range, f"event_id is {id}, there are {ids}", f"use 0 to {ids - 1}")
     return NoneType()
 
 
@@ -55,10 +59,10 @@ def _one(a: Args) -> Type:
     return NoneType()
 
 
-_EVENT = "src_op:str! dst_op:str! event_id:int!"
+_EVENT = "src_op:str! dst_op:str! event_id:int! slots:int=1 in_turn:bool=false"
 
 OPS: tuple[OpDecl, ...] = (
-    op("system.event_record", "", _event, keywords=_EVENT, source=_SOURCE),
-    op("system.event_wait", "", _event, keywords=_EVENT, source=_SOURCE),
+    op("system.event_record", "slot:i?", _event, keywords=_EVENT, source=_SOURCE),
+    op("system.event_wait", "slot:i?", _event, keywords=_EVENT, source=_SOURCE),
     op("system.tsync", "", _one, keywords="name:str!", source="PTO-ISA TSync.hpp, TSYNC"),
 )

@@ -6,10 +6,10 @@ import pytest
 
 from pypto_verified.dtypes import INDEX, INT64
 from pypto_verified.errors import CodegenError
-from pypto_verified.ir.expr import Const, Var
-from pypto_verified.ir.stmt import FunctionKind
+from pypto_verified.ir.expr import Const, Expr, Var
+from pypto_verified.ir.stmt import FunctionKind, Stmt
 from pypto_verified.ir.types import ScalarType
-from tests.codegen.build import kernel, lines, nums, scalar, tensor, without_constants
+from tests.codegen.build import kernel, let, lines, nums, scalar, tensor, tile, without_constants
 from tests.codegen.test_codegen_sync import run
 
 TYPES = "#pto.pipe_event_type<{}>"
@@ -28,6 +28,63 @@ def test_an_event_is_recorded_and_waited_for_by_kinds_of_ops(src: str, dst: str,
     named = f"[{TYPES.format(kinds[0])}, {TYPES.format(kinds[1])}, #pto.event<EVENT_ID5>]"
     assert event("record", src, dst, 5) == [f"pto.record_event {named}"]
     assert event("wait", src, dst, 5) == [f"pto.wait_event {named}"]
+
+
+def _in_turn(number: int, slots: int = 1, *slot: Expr, pair: tuple[str, str] = ("TADD", "SCALAR")) -> Stmt:
+    return run("system.event_record", *slot, src_op=pair[0], dst_op=pair[1], event_id=number, slots=slots, in_turn=True)
+
+
+ROWS = Var("rows", tile(16, 8, valid=(16, 1)))
+REDUCED: list[Stmt] = [let(Var("x", tile(16, 32)), "tile.create", nums(16, 32)),
+                       let(Var("t", tile(16, 32, at=4096)), "tile.create", nums(16, 32)),
+                       let(ROWS, "tile.row_sum", Var("x", tile(16, 32)), Var("t", tile(16, 32, at=4096)))]
+"""A sum of rows, which on a2a3 sets and waits for id 0 between V and S inside."""
+
+
+@pytest.mark.requirement("EV-03")
+@pytest.mark.parametrize(("a5", "reduces", "ids"), [
+    (False, False, [0, 1, 7, 0]), (False, True, [1, 2, 1, 2]), (True, True, [0, 1, 7, 0])])
+def test_ids_are_given_in_turn_behind_those_that_the_library_uses_in_the_kernel(
+    a5: bool, reduces: bool, ids: list[int]
+) -> None:
+    """Numbers 0, 1, 7 and 8 of eight ids, or of seven."""
+    events = [_in_turn(n) for n in (0, 1, 7, 8)]
+    found = lines(kernel([*events, *(REDUCED if reduces else [])]), a5=a5)
+    flags = [line for line in found if line.startswith("pto.set_flag")]
+    assert flags == [f"pto.set_flag [<PIPE_V>, <PIPE_S>, <EVENT_ID{id}>]" for id in ids]
+
+
+@pytest.mark.requirement("EV-03")
+def test_ids_of_other_pairs_of_pipes_are_not_moved() -> None:
+    found = lines(kernel([_in_turn(0, pair=("TADD", "TLOAD")), *REDUCED]))
+    assert f"pto.record_event [{TYPES.format('TVEC')}, {TYPES.format('TLOAD')}, #pto.event<EVENT_ID0>]" in found
+
+
+@pytest.mark.requirement("EV-03")
+def test_a_computed_slot_is_a_flag_with_a_computed_id() -> None:
+    n = Var("n", ScalarType(INDEX))
+    of = scalar("n", INDEX)
+
+    def made(number: int, slots: int, more: list[Stmt]) -> list[str]:
+        return without_constants(lines(kernel([_in_turn(number, slots, n), *more], of)))
+
+    flag = "pto.set_flag_dyn [#pto.pipe<PIPE_V>, #pto.pipe<PIPE_S>, {}]"
+    assert made(0, 2, []) == [flag.format("%arg0")]
+    assert made(3, 2, []) == ["%0 = arith.addi %arg0, %c3_index : index", flag.format("%0")]
+    assert made(0, 2, REDUCED)[:2] == ["%0 = arith.addi %arg0, %c1_index : index", flag.format("%0")]
+    round_the_end = made(7, 2, [])
+    assert any("%c8_index" in line for line in round_the_end) and "set_flag_dyn" in round_the_end[-1]
+
+
+def test_more_slots_than_the_library_leaves_are_refused() -> None:
+    with pytest.raises(CodegenError, match="8 ids of V -> S are asked for, and the library leaves 7"):
+        lines(kernel([_in_turn(0, 8), *REDUCED]))
+
+
+def test_an_event_between_cores_may_have_a_computed_id() -> None:
+    n = Var("n", ScalarType(INDEX))
+    body = [run("system.event_record", n, src_op="TMOV_A2V", dst_op="TADD", event_id=0, slots=8)]
+    assert without_constants(lines(kernel(body, scalar("n", INDEX)))) == ["pto.sync.set <PIPE_FIX>, %arg0"]
 
 
 def test_the_scalar_pipe_has_no_kind_and_gets_a_flag() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 from pypto_verified.errors import LanguageError, OpError
 from pypto_verified.ir.expr import Call
-from pypto_verified.ir.stmt import Assign, Eval, Stmt
+from pypto_verified.ir.printer import expr_text
+from pypto_verified.ir.stmt import Assign, Eval, For, Stmt
 from pypto_verified.language import load_source
 
 HEAD = """\
@@ -32,7 +33,8 @@ def ops(*lines: str) -> list[str]:
 def _spelled(e: object) -> str:
     assert isinstance(e, Call)
     what = e.op.removeprefix("system.event_")
-    return e.op if what == e.op else f"{what} {e.kwarg('src_op')}>{e.kwarg('dst_op')} {e.kwarg('event_id')}"
+    slot = f" slot {expr_text(e.args[0])}" if e.args else ""
+    return e.op if what == e.op else f"{what} {e.kwarg('src_op')}>{e.kwarg('dst_op')} {e.kwarg('event_id')}{slot}"
 
 
 @pytest.mark.requirement("EV-04")
@@ -58,12 +60,32 @@ def test_events_are_recorded_and_waited_for_as_statements_too() -> None:
 
 
 @pytest.mark.requirement("EV-03")
-def test_ids_are_taken_in_turn_by_each_pair_of_pipes_when_the_event_is_made() -> None:
-    """TADD and TMUL run on one pipe, so their events share one counter; TSTORE_VEC is on another."""
+def test_events_are_counted_by_each_pair_of_pipes_when_they_are_made() -> None:
+    """TADD and TMUL run on one pipe, so their events share one counter; TSTORE_VEC is on another. The chip's ids are
+    given out by that number."""
     lines = [f'e{k} = pl.Event("TLOAD", "{"TADD" if k % 2 else "TMUL"}")' for k in range(9)]
     lines += ['other = pl.Event("TADD", "TSTORE_VEC")', *(f"e{k}.record()" for k in (8, 7, 0)), "other.record()"]
     assert ops(*lines) == [
-        "record TLOAD>TMUL 0", "record TLOAD>TADD 7", "record TLOAD>TMUL 0", "record TADD>TSTORE_VEC 0"]
+        "record TLOAD>TMUL 8", "record TLOAD>TADD 7", "record TLOAD>TMUL 0", "record TADD>TSTORE_VEC 0"]
+
+
+@pytest.mark.requirement("EV-03")
+def test_an_event_of_several_slots_takes_as_many_numbers() -> None:
+    lines = ['e = pl.Event("TLOAD", "TADD")', 'ring = pl.Event("TLOAD", "TADD", slots=3)',
+             'f = pl.Event("TLOAD", "TADD")', "e.record()", "ring[2].record()", "f.record()"]
+    assert ops(*lines) == ["record TLOAD>TADD 0", "record TLOAD>TADD 1 slot 2", "record TLOAD>TADD 4"]
+
+
+@pytest.mark.requirement("EV-03")
+def test_a_slot_or_an_id_may_be_computed() -> None:
+    (loop,) = body('ring = pl.Event("TLOAD", "TADD", slots=2)', "for i in pl.range(4):", "    ring[i % 2].record()",
+                   '    e = pl.Event("TADD", "TLOAD", auto_token=False, event_id=i % 4)', "    e.wait()",
+                   "    x = pl.load(a, [0, 0], [16, 64], wait=ring[i % 2])")
+    assert isinstance(loop, For)
+    calls = [s.call if isinstance(s, Eval) else s.value for s in loop.body if isinstance(s, Eval | Assign)]
+    assert [_spelled(c) for c in calls] == [
+        "record TLOAD>TADD 0 slot (i % 2)", "wait TADD>TLOAD 0 slot (i % 4)", "wait TLOAD>TADD 0 slot (i % 2)",
+        "tile.load"]
 
 
 @pytest.mark.requirement("EV-02")
@@ -81,6 +103,8 @@ def test_an_event_between_cores_needs_an_id_of_the_author() -> None:
     ('e = pl.Event("TLOD", "TADD")', "no op TLOD"),
     ('e = pl.Event("TLOAD", "TADD", auto_token=False)', "needs an id"),
     ("x = pl.load(a, [0, 0], [16, 64], wait=out)", "out is not an event"),
+    ('pl.Event("TLOAD", "TADD", slots=2)[2].record()', "slot 2 of an event that has 2"),
+    ('e = pl.Event("TLOAD", "TADD", slots=9)', "an event of 9 slots"),
     ('x = pl.load(a, [0, 0], [16, 64], token="TADD")', "a token has a name"),
     ('x, t = pl.move(pl.load(a, [0, 0], [16, 64]), target_memory=pl.Mem.Vec, token="TADD")', "depends on its memories"),
 ])
@@ -93,3 +117,17 @@ def test_what_is_wrong_is_told_at_its_line(line: str, problem: str) -> None:
 def test_an_id_that_a_pair_does_not_have_is_refused() -> None:
     with pytest.raises(OpError, match="event_id is 8"):
         body('e = pl.Event("TLOAD", "TADD", auto_token=False, event_id=8)', "e.record()")
+
+
+def test_one_of_several_slots_must_be_named() -> None:
+    with pytest.raises(LanguageError, match="none of them is named") as caught:
+        body('e = pl.Event("TLOAD", "TADD", slots=2)', "e.record()")
+    assert caught.value.location.line == 5
+
+
+def test_a_slot_that_is_assigned_again_is_written_where_it_is_used() -> None:
+    text = HEAD + "".join(f"    {line}\n" for line in (
+        "i = 0", "for k in pl.range(4):", "    i = i + 1",
+        '    e = pl.Event("TLOAD", "TADD", auto_token=False, event_id=i)', "    e.record()"))
+    (program,) = load_source(text, "k.py").programs
+    assert "mentions i, which is assigned again" in program.functions[0].opaque
