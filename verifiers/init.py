@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pypto_verified.index import Cond, all_of, any_of
 from pypto_verified.index.cond import FALSE, TRUE
-from verifiers.access import Step, SymbolKind, TileUse
+from verifiers.access import AccessProgram, Step, SymbolKind, TileUse
 from verifiers.access.indexed import picked
 from verifiers.access.overlap import inside_root, possible_bytes
 from verifiers.last_write import at_one_place, effects_of, last_writes_of
@@ -76,7 +76,8 @@ def _written_before(context: Context, step: Step, number: int, region: Region) -
     element of some part was ever written."""
     program = context.program
     exact = _exactly(states_of(program, True)[step.index], step, region)
-    if not at_one_place(region, last_writes_of(program).get((step.index, number), {})):
+    sources = last_writes_of(program).get((step.index, number), {})
+    if not at_one_place(region, sources) or any(_in_part(program, source) for source in sources):
         return _Found(*exact, True)
     if exact[0] is FALSE and exact[1] is FALSE:
         return _Found(*exact, True)
@@ -87,6 +88,12 @@ def _written_before(context: Context, step: Step, number: int, region: Region) -
     wanted = element_bytes(tile)
     sure, doubtful = _decided(state, step, tile, wanted, wanted or possible_bytes(tile))
     return _Found(any_of((*covers, sure)), doubtful, False)
+
+
+def _in_part(program: AccessProgram, source: Source) -> bool:
+    """Whether it is not known which elements a write has written."""
+    regions = effects_of(program)[source.step.index][1]
+    return any(not r.sure and place_of(r.tile) == place_of(source.tile) for r in regions)
 
 
 def _exactly(state: Written, step: Step, region: Region) -> tuple[Cond, Cond]:

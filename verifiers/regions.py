@@ -137,6 +137,9 @@ def _written(step: Step, tile: TileUse) -> Region:
         return replace(_valid(tile), sure=False)
     if pair is not None:
         return Region(tile, pair[0].valid_rows, pair[1].valid_cols, boxes=True)
+    if name == "pto.tmrgsort":
+        # One that stops when a list is used up leaves the rest as it was.
+        return Region(tile, tile.valid_rows, _merged(step, tile), sure=step.op.attrs.get("exhausted") is not True)
     if name.startswith("pto.tfillpad"):
         return Region(tile, tile.valid_rows, const(tile.type.cols))
     if name in ("pto.tcmp", "pto.tcmps"):
@@ -151,6 +154,15 @@ def _written(step: Step, tile: TileUse) -> Region:
         line = max(1, 32 // tile.type.dtype.bytes)
         return Region(tile, tile.valid_rows, minimum((tile.valid_cols + line - 1) // line * line, tile.type.cols))
     return _valid(tile)
+
+
+def _merged(step: Step, tile: TileUse) -> Expr:
+    """How many columns a merge fills: those of its runs, or at most of all lists together."""
+    lists = [t.valid_cols for t in step.tiles("srcs")]
+    if "blockLen" in step.op.args:
+        return minimum(lists[0], tile.type.cols)
+    total = sum(lists, start=const(0))
+    return minimum(total, tile.type.cols) if tile in step.tiles("tmp") else minimum(total, tile.valid_cols)
 
 
 def _mask(tile: TileUse, source: TileUse) -> Region:

@@ -26,6 +26,7 @@ from verifiers import (
     kind,
     layout,
     layout_ops,
+    merges,
     pitch,
     plan,
     plan_peak,
@@ -54,7 +55,7 @@ RULES: tuple[AnyRule, ...] = (
     *split.RULES, *split_fit.RULES,
     *fifo.RULES, *fifo_slots.RULES, *fifo_apart.RULES,
     *extents.RULES, *layout_ops.RULES, *relabel.RULES, *stride.RULES, *dtype_ops.RULES, *dtype_mask.RULES,
-    *indices.RULES, *init.RULES,
+    *indices.RULES, *merges.RULES, *init.RULES,
     *write.RULES, *write_twice.RULES, *write_lanes.RULES, *write_union.RULES,
     *race.RULES,
 )

@@ -221,7 +221,7 @@ _OTHER = (
     row("pto.trandom", "key0:s key1:s counter0:s counter1:s counter2:s counter3:s", "dst", form="dps_in",
         modelled=False, attrs={"rounds": "int"}),
     row("pto.tsort32", "src idx ~tmp?", "dst"),
-    row("pto.tmrgsort", "srcs* blockLen:s? ~tmp?", "dsts* excuted:t?", form=_TMRGSORT, modelled=False,
+    row("pto.tmrgsort", "srcs* blockLen:s? ~tmp?", "dsts* excuted:t?", form=_TMRGSORT,
         attrs={"exhausted": "bool"}),
     row("pto.tgather", "src indices? ~tmp? kValue:s?", "dst cdst?", form=_TGATHER,
         unmodelled="kValue cdst", attrs={

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.verifiers.examples import Pair
-from tests.verifiers.kernels import alloc, given, kernel, out, tile
+from tests.verifiers.kernels import alloc, fill, given, kernel, out, tile
 
 ROW, NUMBERS = tile(1, 64), tile(1, 64, "i32")
 HALF = tile(16, 32)
@@ -48,9 +48,34 @@ def _masked(cols: str) -> str:
         out("d", HALF, "c16", "c32"))))
 
 
+def _runs(cols: str) -> str:
+    """Runs of 64 of a row with `cols` valid columns, merged."""
+    row = tile(1, 512)
+    return kernel("\n".join((
+        "%c256 = arith.constant 256 : index", "%run = arith.constant 64 : i32",
+        alloc("s", row, rows="c1", cols=cols), given("s", row, rows="c1", cols=cols),
+        alloc("d", row, 8192, "c1", cols),
+        f"pto.tmrgsort ins(%s, %run : {row}, i32) outs(%d : {row})", out("d", row, "c1", cols))))
+
+
+def _merged(cols: str) -> str:
+    """Two lists of 64 columns merged into one with `cols`."""
+    wide = tile(1, 512)
+    return kernel("\n".join((
+        "%n = arith.constant dense<0> : vector<4xi16>",
+        *(line for name, at in (("a", 0), ("b", 8192)) for line in (
+            alloc(name, ROW, at, "c1"), fill(name, ROW))),
+        alloc("t", wide, 16384, "c1", "c128"), alloc("d", wide, 32768, "c1", cols),
+        f"pto.tmrgsort ins(%a, %b, %t {{exhausted = false}} : {ROW}, {ROW}, {wide}) "
+        f"outs(%d, %n : {wide}, vector<4xi16>)",
+        out("d", wide, "c1", cols))))
+
+
 PAIRS: dict[str, Pair] = {
     "BOUND-INDEX": Pair(_ramp(0), _ramp(1), chip="a5"),
     "VALID-INDEX": Pair(_loaded("c64"), _loaded("c32"), chip="a5"),
     "VALID-MASK": Pair(_masked("c64"), _masked("c32")),
+    "VALID-RUNS": Pair(_runs("c256"), _runs("c128")),
+    "VALID-MERGE": Pair(_merged("c128"), _merged("c512")),
     "LAYOUT-INDEX": Pair(_lying("row_major"), _lying("col_major"), chip="a5"),
 }

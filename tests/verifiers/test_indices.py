@@ -79,3 +79,38 @@ def test_a_gather_by_comparison_is_not_modelled() -> None:
         f"pto.tgather ins(%s, %one, %t : {values}, f32, {bytes_}) outs(%d, %c : {NUMBERS}, {NUMBERS}) "
         "{cmpMode = #pto<cmp gt>}")))
     assert verdicts(check(text), "MODEL-OP") == {Verdict.UNKNOWN}
+
+
+def _sorted(length: str, valid: str) -> set[Verdict]:
+    """Runs of `length` columns of a row of 2048 with `valid` valid ones."""
+    row = tile(1, 2048)
+    return verdicts(check(kernel("\n".join((
+        f"%cols = arith.constant {valid} : index", f"%run = {length}", alloc("s", row, rows="c1", cols="cols"),
+        given("s", row, rows="c1", cols="cols"), alloc("d", row, 8192, "c1", "cols"),
+        f"pto.tmrgsort ins(%s, %run : {row}, i32) outs(%d : {row})")), "%L: i32"), families="VALID"), "VALID-RUNS")
+
+
+@pytest.mark.parametrize(("length", "valid", "expected"), [
+    (64, 256, Verdict.PROVED),
+    (64, 2048, Verdict.PROVED),
+    (512, 2048, Verdict.PROVED),
+    (64, 320, Verdict.REFUTED),   # one run more than a group
+    (256, 1280, Verdict.REFUTED),
+])
+def test_runs_are_merged_in_whole_groups_of_four(length: int, valid: int, expected: Verdict) -> None:
+    assert _sorted(f"arith.constant {length} : i32", str(valid)) == {expected}
+
+
+def test_runs_of_a_length_that_only_the_caller_knows_are_not_decided() -> None:
+    assert _sorted("arith.addi %L, %L : i32", "256") == {Verdict.UNKNOWN}
+
+
+def _lists(exhausted: bool) -> Verdict:
+    """Two lists of 64 merged and stored; `exhausted`: until one of them is used up."""
+    return check(PAIRS["VALID-MERGE"].good.replace("exhausted = false", f"exhausted = {str(exhausted).lower()}"),
+                 families="INIT VALID").verdict
+
+
+def test_a_merge_that_stops_when_a_list_is_used_up_leaves_the_rest() -> None:
+    assert _lists(False) is Verdict.PROVED
+    assert _lists(True) is Verdict.UNKNOWN
