@@ -58,10 +58,38 @@ def test_a_pop_without_any_push_waits_for_ever() -> None:
     assert Verdict.REFUTED in verdicts(pair_of_cores("// nothing", BOTH), "FIFO-POP")
 
 
-def test_a_transfer_that_depends_on_the_turn_is_not_followed() -> None:
-    odd = "%q = arith.cmpi sgt, %i, %c2 : index\nscf.if %q {"
-    text = pair_of_cores(turns("%n", odd, PUSH, "}"), turns("%n", BOTH))
-    assert verdicts(text, "FIFO-POP") == {Verdict.UNKNOWN}
+EVEN = "%r = arith.remsi %i, %c2 : index\n%q = arith.cmpi eq, %r, %c0 : index\nscf.if %q {"
+LATE = "%q = arith.cmpi sgt, %i, %c2 : index\nscf.if %q {"
+
+
+@pytest.mark.requirement("XC-09")
+@pytest.mark.parametrize("when", [EVEN, LATE])
+@pytest.mark.parametrize("stop", ["%n", "%c8"])
+def test_turns_in_which_one_condition_holds_are_as_many_at_both_ends(when: str, stop: str) -> None:
+    text = pair_of_cores(turns(stop, when, PUSH, "}"), turns(stop, when, BOTH, "}"))
+    assert verdicts(text, "FIFO-POP") == verdicts(text, "FIFO-DRAIN") == {Verdict.PROVED}
+
+
+@pytest.mark.requirement("XC-09")
+@pytest.mark.parametrize(("pushes", "pops", "popped", "drained"), [
+    (turns("%c8", EVEN, PUSH, "}"), turns("%c5", BOTH), Verdict.REFUTED, Verdict.PROVED),
+    (turns("%c8", EVEN, PUSH, "}"), turns("%c2", turns("%c2", BOTH).replace("%i", "%j")), Verdict.PROVED,
+     Verdict.PROVED),
+    (turns("%c8", LATE, PUSH, "}"), turns("%c8", EVEN, BOTH, "}"), Verdict.PROVED, Verdict.REFUTED),
+    (turns("%n", EVEN, PUSH, "} else {", PUSH, "}"), turns("%n", BOTH), Verdict.PROVED, Verdict.PROVED),
+    (turns("%n", EVEN, PUSH, "}"), turns("%n", LATE, BOTH, "}"), Verdict.UNKNOWN, Verdict.UNKNOWN),
+    (turns("%n", EVEN, PUSH, "}"), turns("%n", BOTH), Verdict.UNKNOWN, Verdict.UNKNOWN),
+    (turns("%n", EVEN, PUSH, PUSH, "}"), turns("%n", EVEN, BOTH, BOTH.replace("%t", "%u"), "}"), Verdict.PROVED,
+     Verdict.PROVED),
+    (turns("%n", turns("%i", PUSH).replace("scf.for %i", "scf.for %j")),
+     turns("%n", turns("%i", BOTH).replace("scf.for %i", "scf.for %j")), Verdict.PROVED, Verdict.PROVED),
+])
+def test_turns_of_a_condition_are_counted_where_they_are_few_and_otherwise_equal_or_unknown(
+    pushes: str, pops: str, popped: Verdict, drained: Verdict
+) -> None:
+    """Of eight turns four are even and five come after the third; a push in both branches is one in each turn."""
+    text = pair_of_cores(pushes, pops)
+    assert (verdicts(text, "FIFO-POP"), verdicts(text, "FIFO-DRAIN")) == ({popped}, {drained})
 
 
 def test_a_pop_of_a2a3_frees_its_slot_by_itself_unless_read_strictly() -> None:
