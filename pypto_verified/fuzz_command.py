@@ -27,7 +27,7 @@ def fuzz_arguments(parser: argparse.ArgumentParser) -> None:
     add("--corpus", default="fuzz_finds", metavar="DIR", help="where finds are written (default: fuzz_finds)")
     add("--format", choices=("text", "json"), default="text", help="form of the summary (default: text)")
     add("--timeout", type=_seconds, metavar="S",
-        help="a kernel that takes longer is a find (default: 20)")
+        help="a kernel that takes more seconds of a processor is a find (default: 20)")
     add("--fault", default="", metavar="NAME", help="switch a planted fault on; 'list' names them")
     add("--replay", metavar="DIR", help="examine the find in this folder again")
     add("--excluded", action="store_true", help="print what no generated kernel has, and why")

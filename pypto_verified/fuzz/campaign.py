@@ -14,6 +14,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future
 from dataclasses import replace
 from typing import TypeAlias
 
+from pypto_verified.fuzz.limit import PATIENCE
 from pypto_verified.fuzz.records import Batch, Found, Job, Outcome, Plan, Remake, Result, Shrink, ops_of
 from pypto_verified.fuzz.work import ended, run_job
 
@@ -169,7 +170,7 @@ class _Campaign:
         pool for itself is the one that kills: an example is a find, whose kernel another worker tells (this process is
         not risked), and a find that kills while it is made smaller stands as it was found."""
         self.executor.shutdown(wait=False)
-        late = time.monotonic() - self.since > self.plan.timeout
+        late = time.monotonic() - self.since > PATIENCE * self.plan.timeout
         self.executor = self.make()
         jobs, self.jobs = list(self.jobs.values()), {}
         for job in jobs:

@@ -33,7 +33,7 @@ _WIDTH = 100
 @dataclass(frozen=True, slots=True)
 class Request:
     """What the user asked for. `examples` and `minutes` None: DEFAULT_EXAMPLES. `corpus`: where finds are written;
-    `scheduler`: of a cluster that works instead of `jobs` processes here; `timeout`: seconds that a kernel may take."""
+    `scheduler`: of a cluster that works instead of `jobs` processes here; `timeout`: of a kernel."""
 
     examples: int | None = None
     minutes: float | None = None

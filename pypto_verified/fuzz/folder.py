@@ -46,7 +46,7 @@ def test_the_find_is_gone() -> None:
 @dataclass(frozen=True, slots=True)
 class Record:
     """The contents of find.json. `seed` and `example` name the kernel that it was found in, before it was shrunk;
-    `timeout`: seconds that it may take."""
+    `timeout`: seconds of a processor that it may take."""
 
     oracle: str
     cause: str

@@ -1,8 +1,8 @@
-"""A limit to the time that one kernel may take.
+"""A limit to the processor time that one kernel may take: how busy the machine is does not count.
 
 A timer interrupts what a main thread does in Python. Where there is none (on Windows, and in other threads, such as
-those of a cluster's workers) a kernel is late when it ends late. Code that does not come back to the interpreter is
-beyond both: a worker of a pool looks at `hopeless` and ends itself.
+those of a cluster's workers) a kernel is late when it ends late. Code that does not come back to the interpreter, or
+waits for what never comes, is beyond both: a worker of a pool looks at `hopeless` and ends itself.
 """
 
 from __future__ import annotations
@@ -17,12 +17,15 @@ from contextlib import contextmanager
 from types import FrameType
 
 SECONDS = 20.0
-"""What a kernel gets; one that goes through all oracles takes some tenths of a second, the slowest a few seconds."""
+"""What a kernel gets. One that goes through all oracles takes a tenth of a second, the slowest some seconds."""
 PATIENCE = 2
-"""Limits after which nothing is hoped for."""
+"""Limits of processor time after which nothing is hoped for."""
+WAITING = 30
+"""Limits on the clock after which nothing is hoped for."""
 _AGAIN = 1.0
 """Seconds between rings: code may have taken the first for an error of its own, or ignored it in a destructor."""
-_deadline = math.inf
+_deadlines = math.inf, math.inf
+"""Of processor time and on the clock."""
 
 
 class Late(BaseException):
@@ -31,23 +34,24 @@ class Late(BaseException):
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raises Late in the block when it takes longer, or at its end when it has taken longer. For that time the alarm of
-    the process is its own."""
-    global _deadline
-    started = time.monotonic()
-    _deadline = started + PATIENCE * seconds
+    """Raises Late in the block when it takes longer, or at its end when it has taken longer. Meanwhile the profiling timer
+    of the process is its own."""
+    global _deadlines
+    started = time.thread_time()
+    _deadlines = time.process_time() + PATIENCE * seconds, time.monotonic() + WAITING * seconds
     try:
         with _timer(seconds):
             yield
     finally:
-        _deadline = math.inf
-    if time.monotonic() - started > seconds:
+        _deadlines = math.inf, math.inf
+    if time.thread_time() - started > seconds:
         raise Late
 
 
 def hopeless() -> bool:
     """Whether a block should have been interrupted long ago."""
-    return time.monotonic() > _deadline
+    busy, clock = _deadlines
+    return time.process_time() > busy or time.monotonic() > clock
 
 
 @contextmanager
@@ -61,13 +65,13 @@ def _timer(seconds: float) -> Iterator[None]:
         if on:
             raise Late
 
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
+    before = signal.signal(signal.SIGPROF, ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
     try:
         try:
             yield
         finally:
             on = False  # a ring before this line ends the inner block only, and the next is a second away
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)

@@ -19,7 +19,7 @@ _COMMON = frozenset({"tile.load", "tile.store", "tile.create"})
 class Plan:
     """What a campaign does. `examples` None: as many as fit into `seconds`. `shard` (i, n): every n-th example from the
     i-th, i from 0. `deep_every`: of how many kernels one goes through all oracles, 0 for none. `fault`: a planted fault
-    that is switched on. `timeout`: seconds that one kernel may take."""
+    that is switched on. `timeout`: seconds of a processor that one kernel may take."""
 
     seed: int = 0
     examples: int | None = None
@@ -77,7 +77,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Shrink:
-    """A find to make smaller, with the planted fault that was on and the seconds that one candidate may take."""
+    """A find to make smaller, with the planted fault that was on and what one candidate may take."""
 
     found: Found
     fault: str = ""
@@ -86,7 +86,7 @@ class Shrink:
 
 @dataclass(frozen=True, slots=True)
 class Remake:
-    """A batch of one example whose examination ended its worker, after more than its time or (not `late`) before: which
+    """A batch of one example whose examination ended its worker, long after its time or (not `late`) before: which
     kernel is it?"""
 
     batch: Batch

@@ -81,7 +81,8 @@ def run_batch(batch: Batch) -> Outcome:
 def examined(
     kernel: Kernel, example: int, runs: int, deep: bool, given: Sequence[Trial] | None = None, timeout: float = SECONDS
 ) -> Verdict:
-    """`oracles.examine` within `timeout` seconds: a kernel that takes longer is a find, named by what it was in."""
+    """`oracles.examine` within `timeout` seconds of a processor: a kernel that takes longer is a find, named by what it
+    was in."""
     try:
         with limited(timeout):
             return examine(kernel, example, runs, deep, given)
@@ -128,10 +129,10 @@ def shrink(found: Found, fault: str = "", timeout: float = SECONDS) -> Found:
     """The same find on the smallest kernel that shows it, as far as it is reached within `SHRINK_LIMITS` timeouts."""
     wanted = (found.find.oracle, found.find.cause)
     deep = found.find.oracle.startswith(DEEP)
-    until = time.monotonic() + SHRINK_LIMITS * timeout
+    until = time.process_time() + SHRINK_LIMITS * timeout
 
     def find_in(kernel: Kernel) -> Find | None:
-        if time.monotonic() > until:
+        if time.process_time() > until:
             return None
         verdict = examined(kernel, found.example, SHRINK_RUNS, deep, timeout=timeout)
         return next((f for f in verdict.finds if (f.oracle, f.cause) == wanted), None)
