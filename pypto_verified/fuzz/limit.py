@@ -34,8 +34,8 @@ class Late(BaseException):
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raises Late in the block when it takes longer, or at its end when it has taken longer. Meanwhile the profiling timer
-    of the process is its own."""
+    """Raises Late in the block when it takes longer, or at its end when it has taken longer. Meanwhile the profiling
+    timer of the process is its own."""
     global _deadlines
     started = time.thread_time()
     _deadlines = time.process_time() + PATIENCE * seconds, time.monotonic() + WAITING * seconds
