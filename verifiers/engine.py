@@ -16,6 +16,7 @@ from verifiers.assume import names_in, parse_assumption, to_condition
 from verifiers.judge import LAUNCHES, Judge, finding, site_text
 from verifiers.legal import legality
 from verifiers.options import Launch, Options
+from verifiers.raised import raised
 from verifiers.registry import selected
 from verifiers.sites import Context, op_text
 from verifiers.solver import Ladder
@@ -42,10 +43,11 @@ def _verify(module: Module, target: Target, options: Options, ladder: Ladder) ->
     if not options.families or "LEGAL" in options.families:
         legal = legality(module, target.name, options.level or ("level3" if level3 else "level2"))
     results: list[FunctionResult] = []
-    for func in module.funcs:
+    read = raised(module)
+    for func, written in zip(read.funcs, module.funcs, strict=True):
         if func.body is not None:
-            result = _verify_function(func, module, target, options, level3, ladder)
-            _add_legality(result, legal.get(func, []), module.file)
+            result = _verify_function(func, read, target, options, level3, ladder)
+            _add_legality(result, legal.get(written, []), module.file)
             if not result.obligations and not result.findings:
                 result.findings.append(finding(
                     "MODEL-FUNC", Kind.SAFETY, Verdict.UNKNOWN, f"function {func.name} has nothing to check",

@@ -131,12 +131,13 @@ def _merged(found: list[_Turns]) -> list[_Turns]:
     """Ops of both branches of a condition are one op."""
     left = list(found)
     for one, other in ((a, b) for i, a in enumerate(found) for b in found[i + 1:]):
-        alike = (one.outside, one.times, one.loops) == (other.outside, other.times, other.loops)
-        apart, common = (one.held - other.held, other.held - one.held), one.held & other.held
-        if one in left and other in left and alike and all(apart) and all_of(apart[0]) == ~all_of(apart[1]):
+        asked, others = one.held.union(one.outside), other.held.union(other.outside)
+        alike = (one.times, one.loops) == (other.times, other.loops)
+        if alike and asked != others and all_of(asked - others) == ~all_of(others - asked):
             left.remove(one)
             left.remove(other)
-            return _merged([*left, _Turns(one.outside, one.times, one.loops, common)])
+            outside = tuple(c for c in one.outside if c in others)
+            return _merged([*left, _Turns(outside, one.times, one.loops, one.held & others)])
     return left
 
 

@@ -54,6 +54,17 @@ def test_a_branch_at_both_ends_agrees_and_at_one_end_does_not() -> None:
     assert Verdict.PROVED not in verdicts(pair_of_cores(f"{TAKEN}\n{PUSH}\n}}", BOTH), "FIFO-POP")
 
 
+def test_a_pop_in_both_branches_of_a_value_of_one_end_is_a_pop() -> None:
+    own = "%q = arith.cmpi sgt, %w, %c8 : index\nscf.if %q {"
+
+    def popped(*branches: str) -> set[Verdict]:
+        cube, vector = pair_of_cores(PUSH, "\n".join((own, *branches))).split("func.func @vector")
+        return verdicts(f"{cube}func.func @vector{vector.replace('%n: index', '%w: index')}", "FIFO-POP")
+
+    assert popped(BOTH, "} else {", BOTH, "}") == {Verdict.PROVED}
+    assert popped(BOTH, "}") == {Verdict.UNKNOWN}
+
+
 def test_a_pop_without_any_push_waits_for_ever() -> None:
     assert Verdict.REFUTED in verdicts(pair_of_cores("// nothing", BOTH), "FIFO-POP")
 

@@ -1,0 +1,77 @@
+"""Pipes in the assembler's own form are judged as those of a front end."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.pto import writer
+from pypto_verified.pto.module import Module
+from pypto_verified.pto.reader import read
+from pypto_verified.pto.walk import walk_ops
+from pypto_verified.report.model import FunctionResult, Verdict
+from pypto_verified.targets import target
+from tests.simulator.mixed import Mixed
+from verifiers import Options, verify
+from verifiers.raised import raised
+
+PIPES = ("FIFO-", "SPLIT-", "RACE-", "INIT-", "VALID-", "LAYOUT-")
+
+
+def judged(mixed: Mixed, module: Module | None = None) -> list[FunctionResult]:
+    return verify(module or mixed.module, target(mixed.on), Options())
+
+
+def counts(results: list[FunctionResult]) -> dict[tuple[str, Verdict], int]:
+    """How many obligations of each rule about tiles that cross have which verdict."""
+    found: dict[tuple[str, Verdict], int] = {}
+    for o in (o for r in results for o in r.obligations if o.rule.startswith(PIPES)):
+        found[o.rule, o.verdict] = found.get((o.rule, o.verdict), 0) + 1
+    return found
+
+
+@pytest.mark.requirement("XC-09", "VF-02")
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+@pytest.mark.parametrize(("direction", "split"), [(1, 1), (1, 0), (2, 1), (3, 1)])
+def test_both_forms_of_a_kernel_have_the_same_verdicts(chip: str, direction: int, split: int) -> None:
+    front, lowered = (Mixed(chip, direction=direction, split=split, lowered=form) for form in (False, True))
+    results = judged(lowered)
+    assert not any(o.rule == "MODEL-OP" for r in results for o in r.obligations)
+    assert counts(results) == counts(judged(front))
+
+
+@pytest.mark.parametrize(("pops", "rule", "name"), [(2, "FIFO-POP", "pto.tpop"), (0, "FIFO-DRAIN", "pto.tpush")])
+def test_what_is_wrong_is_refuted_at_the_line_of_the_text(pops: int, rule: str, name: str) -> None:
+    mixed = Mixed("a2a3", pops=pops, lowered=True)
+    module = mixed.module
+    found = next(f for r in judged(mixed, module) for f in r.findings if f.rule == rule)
+    assert found.verdict is Verdict.REFUTED
+    assert found.text_line in {op.line for func in module.funcs for op in walk_ops(func) if op.name == name}
+
+
+def test_a_pop_makes_its_tile_with_the_extents_that_were_set_for_it() -> None:
+    module = raised(Mixed("a2a3", lowered=True).module)
+    ops = list(walk_ops(next(f for f in module.funcs if f.kernel_kind == "vector")))
+    (pop,) = (op for op in ops if op.name == "pto.tpop_from_aic")
+    assert [pop.arg(g).name for g in ("valid_row", "valid_col")] == ["n", "m"]
+    assert pop.result.name == "p0"
+    assert not [op.name for op in ops if op.name in ("pto.declare_tile", "pto.tpop", "pto.set_validshape")]
+    (buffer,) = (op for op in ops if op.name == "pto.reserve_buffer")
+    assert buffer.attrs["base"] == 0
+
+
+def test_a_text_of_a_front_end_is_left_alone() -> None:
+    module = Mixed("a2a3").module
+    assert raised(module) is module
+
+
+@pytest.mark.parametrize(("old", "new"), [
+    ("pto.tpop(%p0", "pto.tadds ins(%p0, %one : {}, f32) outs(%p0 : {})\n      pto.tpop(%p0"),
+    ("dir_mask = 1", "dir_mask = 4"),
+])
+def test_what_does_not_fit_stays_and_is_not_modelled(old: str, new: str) -> None:
+    """A tile that is used before it is popped; a direction that nobody knows."""
+    text = writer.write(Mixed("a2a3", lowered=True).module, False)
+    tile = next(line for line in text.splitlines() if "declare_tile" in line).partition("-> ")[2].strip()
+    module = read(text.replace(old, new.format(tile, tile)), "k.pto")
+    results = verify(module, target("a2a3"), Options())
+    assert any(o.rule == "MODEL-OP" for r in results for o in r.obligations)
