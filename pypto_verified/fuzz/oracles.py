@@ -25,11 +25,11 @@ from pypto_verified.differential import Simulated, equal_elements, simulate
 from pypto_verified.equality import coarsest
 from pypto_verified.errors import NotModelled, PtoError
 from pypto_verified.fuzz.builder import Kernel
+from pypto_verified.fuzz.openness import is_open
 from pypto_verified.fuzz.vocabulary import KNOWN, REFUSALS
 from pypto_verified.interpreter import Undefined, interpret
 from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import ScalarType, TensorType
-from pypto_verified.ir.walk import calls
 from pypto_verified.simulator.errors import UninitialisedError, UnmodelledError
 from pypto_verified.targets import target
 from pypto_verified.trials import Array, Scalar, Trial, contents, extent
@@ -157,15 +157,6 @@ def _unwritten(outcome: Simulated, trial: Trial, text: str) -> Find | None:
 def interpreted(function: Function, trial: Trial, loose: set[str] | None = None) -> dict[str, Array]:
     """The tensors that the kernel's own text says."""
     return interpret(function, trial.inputs, max_steps=MAX_STEPS, loose=loose)
-
-
-_JUMPING = frozenset({"tile.rem", "tile.rems", "tile.fmod", "tile.fmods"})
-
-
-def is_open(function: Function, loose: set[str]) -> bool:
-    """Whether no tolerance says how far two right results may be apart: a remainder makes any distance of a small one
-    that an op left open."""
-    return bool(loose) and any(c.op in _JUMPING for c in calls(function.body))
 
 
 def compared(

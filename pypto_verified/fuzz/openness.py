@@ -1,0 +1,85 @@
+"""Where a run has open results (`interpreter/unspecified.py`), whether comparing it says anything.
+
+Two right results may differ by a rounding or so, and what is computed from them by about as much, unless an op jumps
+there: then the distance is any, and no tolerance tells a fault from a freedom.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Set
+
+from pypto_verified.ir.expr import Call, Expr, Var
+from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, Stmt, While, Yield
+from pypto_verified.ir.types import TileType
+from pypto_verified.ir.walk import blocks, calls, walk_expr
+
+_JUMPING = frozenset(
+    f"tile.{name}" for name in (
+        "rem", "rems", "fmod", "fmods", "cmp", "cmps", "row_argmax", "row_argmin", "col_argmax", "col_argmin")
+)
+
+
+def is_open(function: Function, loose: Set[str]) -> bool:
+    """Whether an op that jumps takes what comes from a result of an op of `loose`."""
+    if not loose or not any(map(_jumps, calls(function.body))):
+        return False
+    spread = _Spread(loose)
+    spread.until_all_are_known(function.body)
+    return any(_jumps(c) and any(map(spread.reaches, c.args)) for c in calls(function.body))
+
+
+def _jumps(call: Call) -> bool:
+    if call.op != "tile.cast":
+        return call.op in _JUMPING
+    source, result = call.args[0], call.type
+    assert isinstance(source, Var | Call) and isinstance(source.type, TileType) and isinstance(result, TileType), "tiles"
+    return source.type.dtype.is_float and not result.dtype.is_float
+
+
+class _Spread:
+    """The names of values that come from an op of `loose`, anywhere and whenever."""
+
+    def __init__(self, loose: Set[str]) -> None:
+        self.loose = loose
+        self.names: set[str] = set()
+
+    def reaches(self, e: Expr) -> bool:
+        return any(
+            (isinstance(x, Var) and x.name in self.names) or (isinstance(x, Call) and x.op in self.loose)
+            for x in walk_expr(e)
+        )
+
+    def until_all_are_known(self, body: tuple[Stmt, ...]) -> None:
+        known = -1
+        while known < len(self.names):
+            known = len(self.names)
+            self._block(body, ())
+
+    def _block(self, body: Iterable[Stmt], merged: tuple[tuple[str, ...], ...]) -> None:
+        """`merged`: for each value of the block's yield the names that it gets."""
+        for s in body:
+            match s:
+                case Assign():
+                    self._gets(s.value, (s.var.name,))
+                case Eval():
+                    self._gets(s.call, tuple(_variables(s.call)))
+                case Yield():
+                    for value, names in zip(s.values, merged, strict=True):
+                        self._gets(value, names)
+                case For() | While():
+                    carried = tuple((a.var.name, v.name) for a, v in zip(s.iter_args, s.results, strict=True))
+                    for a, names in zip(s.iter_args, carried, strict=True):
+                        self._gets(a.init, names)
+                    for block in blocks(s):
+                        self._block(block, carried)
+                case If():
+                    for block in blocks(s):
+                        self._block(block, tuple((v.name,) for v in s.results))
+
+    def _gets(self, value: Expr, names: tuple[str, ...]) -> None:
+        if self.reaches(value):
+            self.names.update(names)
+
+
+def _variables(call: Call) -> Iterator[str]:
+    return (e.name for e in walk_expr(call) if isinstance(e, Var))
