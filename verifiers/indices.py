@@ -15,7 +15,7 @@ from pypto_verified.index.cond import TRUE
 from pypto_verified.layouts import BLayout
 from pypto_verified.pto.module import EnumAttr
 from verifiers.access import Step, SymbolKind, TileUse, Window
-from verifiers.access.indexed import Indexed, indexed
+from verifiers.access.indexed import Indexed, by_row, indexed
 from verifiers.last_write import last_writes_of
 from verifiers.layout_ops import layout_name
 from verifiers.op_sites import empty, is_vec, names, unless_refused
@@ -23,7 +23,7 @@ from verifiers.rule import SAFETY, Rule, Witness
 from verifiers.sites import Context, OpSite, Site, TileSite, op_sites, op_text
 from verifiers.written import place_of
 
-_BLOCK_BYTES = 32
+_BLOCK_BYTES, _REPEAT_BYTES = 32, 256
 _EXTENTS = frozenset({"VALID", "FULL", "ALONG", "ACROSS", "MASK", "SHAPE"})
 _LAYOUTS = frozenset({"LAYOUT", "SPACE", "PLACE"})
 """Words of the assembler's rows about extents, and about layouts and memories."""
@@ -75,16 +75,10 @@ def _has_policy(step: Step) -> bool:
     return isinstance(policy, EnumAttr) and policy.member != "undefined"
 
 
-def _by_row(step: Step) -> bool:
-    """Whether indices of a transfer name whole rows."""
-    mode = step.op.attrs.get("coalesce")
-    return not isinstance(mode, EnumAttr) or mode.member == "row"
-
-
 def _count(step: Step, table: object) -> Expr | None:
     """What an index is below."""
     if isinstance(table, Window):
-        sizes = table.sizes[:-1] if _by_row(step) else table.sizes
+        sizes = table.sizes[:-1] if by_row(step) else table.sizes
         return prod(sizes, start=const(1))
     if not isinstance(table, TileUse):
         return None
@@ -136,27 +130,50 @@ BOUND_INDEX: Rule[IndexSite] = Rule(
 
 @dataclass(frozen=True, slots=True)
 class TakenSite(Site):
-    """The tile with the indices of an op, and the tile that has an element for each."""
+    """`rows` x `cols` indices, and the tile that has an element for each. `told`: where it is known how many are
+    taken."""
 
     step: Step
-    indices: TileUse
+    indices: str
+    rows: Expr
+    cols: Expr
     places: TileUse
+    told: Cond
 
 
 def _taken(context: Context) -> Iterator[TakenSite]:
     for site in op_sites(context):
         taking = indexed(site.step)
-        if taking is not None:
-            for indices in site.step.tiles(taking.indices):
-                for places in site.step.tiles(taking.places):
-                    label = f"{site.label} {indices.name} for {places.name}"
-                    yield TakenSite(context, site.op, site.path, label, site.step, indices, places)
+        if taking is None:
+            continue
+        for indices in site.step.operands[taking.indices]:
+            for places in site.step.tiles(taking.places) if isinstance(indices, TileUse | Window) else ():
+                label = f"{site.label} {_name(indices)} for {places.name}"
+                yield TakenSite(
+                    context, site.op, site.path, label, site.step, _name(indices), *_extent(indices), places,
+                    _whole_repeats(site, places))
+
+
+def _extent(indices: object) -> tuple[Expr, Expr]:
+    """Rows and columns of a tile's valid region, or of a window."""
+    if isinstance(indices, TileUse):
+        return indices.valid_rows, indices.valid_cols
+    assert isinstance(indices, Window)
+    return prod(indices.sizes[:-1], start=const(1)), indices.sizes[-1]
+
+
+def _whole_repeats(site: OpSite, places: TileUse) -> Cond:
+    """A gather of blocks on a2a3 takes eight offsets at a time, and the sources do not say that any are left out."""
+    if site.op.name != "pto.tgatherb" or site.context.target.name != "a2a3":
+        return TRUE
+    luck = site.context.program.symbols.new(f"{places.name}_repeats_told", SymbolKind.OPAQUE, 0, 1)
+    return any_of((eq(places.valid_cols % (_REPEAT_BYTES // places.type.dtype.bytes), 0), luck >= 1))
 
 
 def _enough(s: TakenSite) -> Cond:
     """An index for each element: of the places at least, in a scatter within a tile exactly."""
     rows, cols = s.places.valid_rows, s.places.valid_cols
-    have_rows, have_cols = s.indices.valid_rows, s.indices.valid_cols
+    have_rows, have_cols = s.rows, s.cols
     name = s.step.op.name
     if name == "pto.tscatter":
         fits = all_of((eq(have_rows, rows), eq(have_cols, cols)))
@@ -164,7 +181,7 @@ def _enough(s: TakenSite) -> Cond:
     if name == "pto.tgatherb":
         block = _BLOCK_BYTES // s.places.type.dtype.bytes
         fits = all_of((have_rows >= rows, have_cols >= (cols + block - 1) // block))
-    elif name in ("pto.mgather", "pto.mscatter") and _by_row(s.step):
+    elif name in ("pto.mgather", "pto.mscatter") and by_row(s.step):
         fits = any_of((
             all_of((have_rows >= 1, have_cols >= rows)), all_of((have_rows >= rows, have_cols >= 1))))
     else:
@@ -181,12 +198,14 @@ VALID_INDEX: Rule[TakenSite] = Rule(
     source="PTO-ISA TGather.hpp, TGatherB.hpp (the result is gone through), TScatter.hpp (the indices), MGather.hpp",
     claim="a gather or scatter has a valid index for each element, block or row that it moves, a scatter no more",
     sites=_taken, applies=lambda s: unless_refused(s, _enough(s), _EXTENTS),
-    goal=_enough,
+    undecided=lambda s: "" if s.told is TRUE else (
+        f"a2a3 gathers {_REPEAT_BYTES} bytes at a time, also behind the last valid column"),
+    goal=lambda s: _enough(s) & s.told,
     explain=lambda s, w: (
         f"{op_text(s.op)} takes an index for each of {_shape(s.places, w)} elements of {s.places.name}; "
-        f"{s.indices.name} has {_shape(s.indices, w)} valid ones"),
-    help=lambda s: f"give {s.indices.name} and {s.places.name} matching valid shapes",
-    mutant=lambda s: s.indices.valid_rows >= s.places.valid_rows,
+        f"{s.indices} has {w(s.rows)} x {w(s.cols)} valid ones"),
+    help=lambda s: f"give {s.indices} and {s.places.name} matching valid shapes",
+    mutant=lambda s: s.rows >= s.places.valid_rows,
 )
 
 _PATTERNS = {"P0101": (2, 0), "P1010": (2, 1), "P0001": (4, 0), "P0010": (4, 1), "P0100": (4, 2), "P1000": (4, 3),

@@ -188,6 +188,8 @@ def _unwritten(s: PathSite, w: Witness) -> str:
     what = f"{op_text(s.op)} reads {w(s.region.rows)} x {w(s.region.cols)} elements of tile {s.region.tile.name}"
     if s.written is FALSE:
         return f"{what}, part of which nothing has written{_last(s, w)}"
+    if s.sure is FALSE and not s.step.loops:
+        return f"{what}, of which it is not known whether they are written"
     if s.sure is FALSE:
         return f"{what}, which only an earlier iteration can have written"
     return f"{what}, which are written only where {s.sure!r}"

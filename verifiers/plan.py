@@ -17,6 +17,7 @@ from verifiers.access.overlap import (
     inside_root,
     is_copy,
     needed,
+    one_by_one,
     place,
     possible_bytes,
     same_bytes,
@@ -230,7 +231,7 @@ def _pairs(context: Context) -> Iterator[PairSite]:
                         for b in step.tiles(written):
                             if a.type.loc is b.type.loc:
                                 label = f"{site.label} {a.name} and {b.name}"
-                                exact = group in row.inplace or is_copy(step, a, b)
+                                exact = group in row.inplace or is_copy(step, a, b) or one_by_one(step)
                                 part = touched(step, a)
                                 depends = needed(step, a) if group in phase.reads else part
                                 yield PairSite(

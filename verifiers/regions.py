@@ -133,7 +133,7 @@ def _written(step: Step, tile: TileUse) -> Region:
             _valid(tile), sure=False)
     if name == "pto.tsetval":
         return _element(step, tile)
-    if name in MERGING:
+    if name in MERGING and "maskPattern" not in step.op.attrs:
         return replace(_valid(tile), sure=False)
     if pair is not None:
         return Region(tile, pair[0].valid_rows, pair[1].valid_cols, boxes=True)

@@ -35,6 +35,7 @@ from verifiers import (
     split,
     split_fit,
     stride,
+    tables,
     valid,
     view,
     width,
@@ -55,7 +56,7 @@ RULES: tuple[AnyRule, ...] = (
     *split.RULES, *split_fit.RULES,
     *fifo.RULES, *fifo_slots.RULES, *fifo_apart.RULES,
     *extents.RULES, *layout_ops.RULES, *relabel.RULES, *stride.RULES, *dtype_ops.RULES, *dtype_mask.RULES,
-    *indices.RULES, *merges.RULES, *init.RULES,
+    *indices.RULES, *tables.RULES, *merges.RULES, *init.RULES,
     *write.RULES, *write_twice.RULES, *write_lanes.RULES, *write_union.RULES,
     *race.RULES,
 )

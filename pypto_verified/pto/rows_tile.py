@@ -9,8 +9,8 @@ so an operand that is exactly the destination is safe; the exceptions are the `n
 from __future__ import annotations
 
 from pypto_verified.layouts import Space
-from pypto_verified.pto.module import Op
-from pypto_verified.pto.spec import OpRow, row
+from pypto_verified.pto.module import EnumAttr, Op
+from pypto_verified.pto.spec import OpRow, Phase, row
 from pypto_verified.pto.types import MultiTileBufType, TileBufType
 
 
@@ -58,12 +58,33 @@ def _ramp_pipe(op: Op, target: str) -> str:
     return "V" if "tmp" in op.args else "S"
 
 
-def _gather_gm_pipe(op: Op, target: str) -> str:
-    return "MTE2" if loc_of(op, "dst") is Space.MAT or target == "a2a3" else "V"
-
-
 def _scatter_gm_pipe(op: Op, target: str) -> str:
     return "MTE3" if target == "a2a3" else "V"
+
+
+def _gather_gm_phases(op: Op, target: str) -> tuple[Phase, ...]:
+    """Source: PTO-ISA MGather.hpp, PTOAS SyncMacroModel.cpp. The scalar unit reads indices for transfers by row, and
+    gathers elements one by one (a2a3; a single one on a5); into Mat they go by way of the scratch in global memory."""
+    dst, mode = op.arg("dst").type, op.attrs.get("coalesce")
+    elements = isinstance(mode, EnumAttr) and mode.member == "elem"
+    if loc_of(op, "dst") is Space.MAT:
+        scratch = ("scratch",) if elements and "scratch" in op.args else ()
+        return Phase("S", ("idx",), scratch), Phase("MTE2", ("mem", *scratch), ("dst",))
+    if target == "a2a3":
+        return (Phase("S", ("mem", "idx"), ("dst",)),) if elements else (
+            Phase("S", ("idx",), ()), Phase("MTE2", ("mem",), ("dst",)))
+    if elements and isinstance(dst, TileBufType) and (dst.v_row, dst.v_col) == (1, 1):
+        return Phase("V", ("idx",), ()), Phase("S", ("mem",), ("dst",))
+    return (Phase("V", ("mem", "idx"), ("dst",)),)
+
+
+def _scatter_phases(op: Op, target: str) -> tuple[Phase, ...]:
+    """Source: PTO-ISA TScatter.hpp, PTOAS SyncMacroModel.cpp: on a2a3 the vector unit clears the result, and the scalar
+    unit scatters by index."""
+    if target == "a2a3" and "indexes" in op.args:
+        return Phase("V", (), ("dst",)), Phase("S", ("src", "indexes"), ("dst",))
+    kept = ("dst",) if "indexes" in op.args else ()
+    return (Phase("V", (*(g for g in ("src", "indexes") if g in op.args), *kept), ("dst",)),)
 
 
 def _precision(op: str) -> dict[str, str]:
@@ -108,9 +129,9 @@ _MEMORY = (
     row("pto.ttrans", "src ~tmp?", "dst"),
     row("pto.tconcat", "src0 src1", "dst"),
     row("pto.tconcatidx", "src0 src1 src0Idx src1Idx", "dst", modelled=False),
-    row("pto.mgather", "mem:v idx:t ~scratch:t?", "dst", pipe=_gather_gm_pipe, modelled=False, attrs={
+    row("pto.mgather", "mem:v idx:t ~scratch:t?", "dst", phases=_gather_gm_phases, attrs={
         "coalesce": "enum:coalesce", "gatherOob": "enum:gather_oob"}),
-    row("pto.mscatter", "src idx", "+mem:v", pipe=_scatter_gm_pipe, modelled=False, attrs={
+    row("pto.mscatter", "src idx", "+mem:v", pipe=_scatter_gm_pipe, attrs={
         "coalesce": "enum:coalesce", "scatterAtomicOp": "enum:scatter_atomic_op", "scatterOob": "enum:scatter_oob",
         "scatterConflict": "enum:scatter_conflict"}),
 )
@@ -226,8 +247,8 @@ _OTHER = (
     row("pto.tgather", "src indices? ~tmp? kValue:s?", "dst cdst?", form=_TGATHER,
         unmodelled="kValue cdst", attrs={
         "maskPattern": "enum:mask_pattern", "axis": "str:row col", "cmpMode": "enum:cmp", "offset": "int"}),
-    row("pto.tgatherb", "src offsets", "dst", modelled=False),
-    row("pto.tscatter", "src indexes?", "+dst", form=_TSCATTER, modelled=False, attrs={
+    row("pto.tgatherb", "src offsets", "dst"),
+    row("pto.tscatter", "src indexes?", "+dst", form=_TSCATTER, phases=_scatter_phases, attrs={
         "axis": "str:row col", "maskPattern": "enum:mask_pattern"}),
     row("pto.thistogram", "src idx", "dst", modelled=False, attrs={"byte": "int"}),
     row("pto.tquant", "src fp offset? ~tmp?", "dst", form=_TQUANT, modelled=False,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.verifiers.examples import Pair
-from tests.verifiers.kernels import alloc, fill, given, kernel, out, tile
+from tests.verifiers.kernels import alloc, fill, given, kernel, out, tile, view, window
 
 ROW, NUMBERS = tile(1, 64), tile(1, 64, "i32")
 HALF = tile(16, 32)
@@ -71,11 +71,28 @@ def _merged(cols: str) -> str:
         out("d", wide, "c1", cols))))
 
 
+def from_table(mode: str, cols: str = "c64", stride: str = "c64") -> str:
+    """32 x 64 elements of a table of 32 x `cols`, by row or by element (`mode`)."""
+    values = tile(valid=("32", "64"))
+    many = tile(1, 32, "i32", valid=("1", "32")) if mode == "row" else tile(32, 64, "i32", valid=("32", "64"))
+    place = "alloc_tile addr = %a{} : {}"
+    return kernel("\n".join((
+        f"%i = pto.{place.format(0, many)}",
+        given("i", many, "m", "i32", *(("c1", "c32") if mode == "row" else ("c32", "c64"))),
+        f"%d = pto.{place.format(16384, values)}",
+        view("table", "p", "c32", cols).replace(f"strides = [%{cols},", f"strides = [%{stride},"),
+        window("w", "table", "%c0, %c0", f"%c32, %{cols}"),
+        f"pto.mgather ins(%w, %i : !pto.partition_tensor_view<?x?xf32>, {many}) outs(%d : {values}) "
+        f"{{coalesce = #pto<coalesce {mode}>}}", out("d", values))), "%m: !pto.ptr<i32>")
+
+
 PAIRS: dict[str, Pair] = {
     "BOUND-INDEX": Pair(_ramp(0), _ramp(1), chip="a5"),
     "VALID-INDEX": Pair(_loaded("c64"), _loaded("c32"), chip="a5"),
     "VALID-MASK": Pair(_masked("c64"), _masked("c32")),
     "VALID-RUNS": Pair(_runs("c256"), _runs("c128")),
     "VALID-MERGE": Pair(_merged("c128"), _merged("c512")),
+    "VALID-ROW": Pair(from_table("row"), from_table("row", "c32")),
+    "LAYOUT-TABLE": Pair(from_table("elem"), from_table("elem", stride="c128")),
     "LAYOUT-INDEX": Pair(_lying("row_major"), _lying("col_major"), chip="a5"),
 }

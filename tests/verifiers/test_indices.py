@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pypto_verified.report.model import Verdict
-from tests.verifiers.examples_index import NUMBERS, PAIRS, ROW, gathered
-from tests.verifiers.kernels import alloc, check, finding, given, kernel, obligations, out, tile, verdicts
+from tests.verifiers.examples_event import flag
+from tests.verifiers.examples_index import NUMBERS, PAIRS, ROW, from_table, gathered
+from tests.verifiers.kernels import alloc, check, fill, finding, given, kernel, obligations, out, tile, verdicts
 
 TILE = tile(16, 64)
 
@@ -114,3 +115,63 @@ def _lists(exhausted: bool) -> Verdict:
 def test_a_merge_that_stops_when_a_list_is_used_up_leaves_the_rest() -> None:
     assert _lists(False) is Verdict.PROVED
     assert _lists(True) is Verdict.UNKNOWN
+
+
+def _synced(read: str, text: str) -> set[Verdict]:
+    """RACE of a gather by row on a2a3, before which what was loaded is handed to pipe `read`."""
+    before = "\n".join(flag(what, 0, f"MTE2 {read}") for what in ("set", "wait"))
+    after = "\n".join(flag(what, 1, "MTE2 MTE3") for what in ("set", "wait"))
+    text = text.replace("pto.mgather", f"{before}\npto.mgather").replace("%out =", f"{after}\n%out =")
+    return {o.verdict for o in check(text, families="RACE").obligations}
+
+
+def test_indices_of_rows_are_read_by_the_scalar_unit() -> None:
+    assert _synced("S", from_table("row")) == {Verdict.PROVED}
+    assert Verdict.REFUTED in _synced("V", from_table("row"))
+
+
+def test_indices_that_an_op_makes_harmless_rest_on_no_assumption() -> None:
+    text = from_table("row").replace("<coalesce row>", "<coalesce row>, gatherOob = #pto<gather_oob clamp>")
+    assert obligations(check(from_table("row")), "BOUND-INDEX")
+    assert not obligations(check(text), "BOUND-INDEX")
+
+
+def _scattered(first: bool, rows: str = "c8", pattern: str = "") -> str:
+    """Rows of 32 elements scattered by index or mask into a tile that was filled before if `first`."""
+    half, numbers, whole = tile(8, 32), tile(8, 32, "i32"), tile(8, 64)
+    by = f"%s, {{maskPattern = #pto.mask_pattern<{pattern}>}} : {half}, \"row\"" if pattern else (
+        f"%s, %i : {half}, {numbers}")
+    return kernel("\n".join((
+        alloc("s", half, rows="c8", cols="c32"), given("s", half, rows="c8", cols="c32"),
+        alloc("i", numbers, 8192, rows, "c32"), given("i", numbers, "m", "i32", rows, "c32"),
+        alloc("d", whole, 16384, "c8"), *([fill("d", whole)] if first else []),
+        f"pto.tscatter ins({by}) outs(%d : {whole})", out("d", whole, "c8"))), "%m: !pto.ptr<i32>")
+
+
+def test_what_a_scatter_by_index_leaves_out_has_to_be_there() -> None:
+    assert check(_scattered(True)).verdict is Verdict.PROVED
+    assert check(_scattered(False)).verdict is Verdict.UNKNOWN
+
+
+def test_a_scatter_by_mask_fills_the_rest_with_zeros() -> None:
+    assert check(_scattered(False, pattern="P0101")).verdict is Verdict.PROVED
+    assert verdicts(check(_scattered(False, pattern="P0001"), families="VALID"), "VALID-MASK") == {Verdict.REFUTED}
+
+
+@pytest.mark.parametrize("rows", ["c4", "c16"])
+def test_a_scatter_has_as_many_indices_as_elements(rows: str) -> None:
+    text = _scattered(True, rows)
+    assert verdicts(check(text, families="VALID"), "VALID-INDEX") == {Verdict.REFUTED}
+
+
+@pytest.mark.parametrize(("chip", "cols", "expected"), [
+    ("a5", "c32", Verdict.PROVED), ("a2a3", "c64", Verdict.PROVED), ("a2a3", "c32", Verdict.UNKNOWN),
+])
+def test_a_gather_of_blocks_takes_eight_offsets_at_a_time_on_a2a3(chip: str, cols: str, expected: Verdict) -> None:
+    values, offsets = tile(8, 64), tile(8, 8, "ui32")
+    text = kernel("\n".join((
+        alloc("s", values, rows="c8"), given("s", values, rows="c8"), alloc("i", offsets, 8192, "c8", "c8"),
+        given("i", offsets, "m", "ui32", "c8", "c8"), alloc("d", values, 16384, "c8", cols),
+        f"pto.tgatherb ins(%s, %i : {values}, {offsets}) outs(%d : {values})", out("d", values, "c8", cols))),
+        "%m: !pto.ptr<ui32>")
+    assert check(text, chip=chip).verdict is expected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pypto_verified.pto.module import EnumAttr
 from verifiers.access.program import Step, TileUse
 
 
@@ -37,3 +38,9 @@ def picked(step: Step, tile: TileUse) -> bool:
     """Whether data says where in `tile` the op reads."""
     found = indexed(step)
     return found is not None and found.reads and tile in step.tiles(found.table)
+
+
+def by_row(step: Step) -> bool:
+    """Whether indices into global memory name whole rows, as they do unless the op says otherwise."""
+    mode = step.op.attrs.get("coalesce")
+    return not isinstance(mode, EnumAttr) or mode.member == "row"

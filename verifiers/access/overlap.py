@@ -58,6 +58,11 @@ def is_copy(step: Step, a: TileUse, b: TileUse) -> bool:
     return step.op.name in _COPIES and a.type.dtype == b.type.dtype and one_layout
 
 
+def one_by_one(step: Step) -> bool:
+    """Whether the scalar unit goes through the elements: each is read before it is written."""
+    return step.op.name == "pto.mgather" and all(phase.pipe == "S" for phase in step.phases)
+
+
 def is_identity(step: Step, a: TileUse, b: TileUse) -> bool:
     """Whether the op copies `a` onto itself: it changes no byte."""
     return is_copy(step, a, b) and same_bytes(touched(step, a), touched(step, b)) is TRUE
