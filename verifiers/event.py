@@ -178,20 +178,34 @@ EVENT_WAIT: Rule[FlagSite] = Rule(
 
 
 def _ends(context: Context) -> Iterator[FlagSite]:
-    """At the last set: one site for each flag of a pair whose ids are constant, one for all flags of another pair."""
+    """At the last set: one site for each flag of a pair whose ids are constant, one for all flags of another pair; and
+    for each condition on which sets of it are reached, since nobody else has to free it."""
     groups: dict[tuple[str, Pair, int], list[Trace]] = {}
     for (core, pair, id), trace in _all(context).items():
         if any(a.sets for a in trace.actions):
             fixed = all(a.id is not None and a.id.value is not None for a in trace.actions)
             groups.setdefault((core, pair, id if fixed else -1), []).append(trace)
     for (_, pair, id), traces in groups.items():
-        step = max((a.step for t in traces for a in t.actions if a.sets), key=lambda s: s.index)
+        sets = {a.step.index: a.step for t in traces for a in t.actions if a.sets}
         free = all_of(~t.at_exit.occupied for t in traces)
+        reached: dict[Cond, Step] = {_entry(step): step for _, step in sorted(sets.items())}
+        if free is TRUE or len(reached) > _MOST_ENTRIES:
+            reached = {TRUE: sets[max(sets)]}
         within, why = _known([t.at_exit for t in traces])
         which = str(id) if id >= 0 else "any"
-        yield FlagSite(
-            context, step.op, TRUE, f"exit {pair[0]}>{pair[1]} {which}", pair, const(id), free,
-            TRUE if step.loops else free, (), within, why)
+        for path, step in reached.items():
+            yield FlagSite(
+                context, step.op, path, f"exit {pair[0]}>{pair[1]} {which}", pair, const(id), free,
+                TRUE if step.loops else free, (), within, why)
+
+
+_MOST_ENTRIES = 8
+"""Conditions on which one flag is set that are judged one by one."""
+
+
+def _entry(step: Step) -> Cond:
+    """What holds where a step, or the outermost loop around it, is reached: else it does not take place."""
+    return step.loops[0].path if step.loops else step.path
 
 
 def _some_id(s: FlagSite) -> str:

@@ -126,13 +126,21 @@ class Judge:
             spent = decision.rlimit
             decision = self.ladder.decide(Query(hypotheses, goal, free | related, ()))
             decision = replace(decision, rlimit=decision.rlimit + spent)
-        shown = rule.shown(site)
-        if decision.verdict is Verdict.REFUTED and shown:
-            decision = replace(decision, model={**decision.model, **shown})
+        if decision.verdict is Verdict.REFUTED:
+            model = {**self._way_there(site, hypotheses, decision), **decision.model, **rule.shown(site)}
+            decision = replace(decision, model=model)
         why = rule.undecided(site)
         if why and (decision.verdict is not Verdict.REFUTED):
             return Decision(Verdict.UNKNOWN, "", why=why, rlimit=decision.rlimit, opinions=decision.opinions)
         return decision
+
+    def _way_there(self, site: Site, hypotheses: Cond, decision: Decision) -> dict[str, int]:
+        """Values of what callers pass that lead to a site, where its failure does not depend on them."""
+        missing = (names_of(site.path) & self.unconstrained) - decision.model.keys()
+        if not missing:
+            return {}
+        relevant, _, names = split_by_relevance(hypotheses, missing)
+        return {} if names & decision.model.keys() else self.ladder.satisfiable(relevant).model
 
     def _related(self, hypotheses: Cond, goal: Cond) -> frozenset[str]:
         """Extents that callers keep in a relation which the text does not tell: to each other, to a scalar that they
@@ -206,7 +214,8 @@ class Judge:
         return finding(
             rule.id, rule.kind, decision.verdict, message, place, help=help, needs=needs,
             witness=self._witness(
-                decision, hypotheses, frozenset(rule.shown(site)) or names_of(goal) or names_of(site.path)))
+                decision, hypotheses, frozenset(rule.shown(site)) or
+                names_of(goal) | (names_of(site.path) & self.unconstrained) or names_of(site.path)))
 
     def _named_values(self, decision: Decision) -> dict[str, int]:
         """The model, and the value of every name that users see."""

@@ -241,3 +241,13 @@ def test_a_buffer_id_is_taken_and_given_back_by_one_pipe_in_turn(body: tuple[str
 def test_a_buffer_id_may_pass_from_pipe_to_pipe_in_a_loop() -> None:
     passed = loop("M", _buffer("get", 1, "TLOAD"), _buffer("rls", 1, "TLOAD"), _buffer("get", 1), _buffer("rls", 1))
     assert verdicts(_events(passed, chip="a5"), "EVENT-BUFFER") == PROVED
+
+
+@pytest.mark.parametrize(("waited", "expected"), [(0, PROVED), (1, {REFUTED})])
+def test_a_flag_that_every_caller_who_has_it_set_leaves_set_is_refuted(waited: int, expected: set[Verdict]) -> None:
+    """Whatever `%N` is: where the branch is taken the flag stays set, and no caller has it set otherwise."""
+    arms = branch("sgt, %N, %c1", flag("set"), flag("wait", waited))
+    result = check(kernel(arms, "%N: index"), families="EVENT")
+    assert verdicts(result, "EVENT-EXIT") == expected
+    if expected != PROVED:
+        assert dict(finding(result, "EVENT-EXIT").witness)["N"] > 1

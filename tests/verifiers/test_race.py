@@ -76,8 +76,10 @@ def test_dependent_vector_ops_need_a_barrier_of_v_on_a2a3_only(chip: str, betwee
 @pytest.mark.requirement("EV-05")
 @pytest.mark.parametrize("between", [
     "pto.barrier_sync[#pto.pipe_event_type<TVEC>]",
-    "pto.wait_event[#pto.pipe_event_type<TVEC>, #pto.pipe_event_type<TVEC>, #pto.event<EVENT_ID0>]"])
-def test_a_single_op_sync_and_an_event_within_a_pipe_are_barriers_of_it(between: str) -> None:
+    "\n".join(f"pto.{what}_event[#pto.pipe_event_type<TVEC>, #pto.pipe_event_type<TVEC>, #pto.event<EVENT_ID0>]"
+              for what in ("record", "wait"))])
+def test_a_single_op_sync_and_an_event_within_a_pipe_order_it(between: str) -> None:
+    """The assembler lowers such an event to a flag of the pipe to itself (PTOAS LoweringSyncToPipe)."""
     text = pipes(both("MTE2 V"), exp("a", "b"), between, exp("b", "c"))
     assert _verdicts(_judge(text)) == {PROVED}
     assert REFUTED in _verdicts(_judge(text.replace("TVEC", "TLOAD")))
@@ -453,3 +455,12 @@ def test_a_loop_that_data_may_end_runs_until_it_does(flag_: str, expected: Verdi
         both("V MTE2"), barrier("V"), "scf.yield %broken : i1", "}", "%next = arith.addi %k, %c1 : index",
         "scf.yield %then, %next : i1, index", "}", args="%N: index")
     assert {o.verdict for o in _judge(text).obligations if o.rule == "RACE-RAW"} == {expected}
+
+
+@pytest.mark.parametrize(("pair", "expected"), [("MTE2 V", PROVED), ("MTE2 MTE3", REFUTED)])
+def test_a_run_keeps_to_what_is_assumed_of_numbers_that_decide_nothing(pair: str, expected: Verdict) -> None:
+    text = pipes(
+        window("part", "pv", "%N, %c0", "%c32, %c64", "32x64"), load("part", "a", VEC, "32x64"), both(pair),
+        exp("a", "b"), args="%N: index")
+    found = _judge(text, assume=("N >= 0", "N <= 1"))
+    assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == {expected}

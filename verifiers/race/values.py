@@ -149,7 +149,9 @@ def choices(
     scale = max(steps, default=1)
     small = list(dict.fromkeys(k * s + d for s in (1, *steps) for k in _SMALL for d in (0, 1) if not d or s > 1))
     far = [n for n in turns(program) if n not in small]
-    fixed = {n: 0 if kinds[n] is SymbolKind.BLOCK else 4 * scale for n in names if n not in moving}
+    fixed = {
+        n: 0 if kinds[n] is SymbolKind.BLOCK else _allowed(n, (4 * scale, *small), background)
+        for n in names if n not in moving}
     tried = 0
     for values in _mixed(len(moving), small, far):
         given = {**fixed, **dict(zip(moving, values, strict=True)), **told}
@@ -164,6 +166,12 @@ def choices(
         tried += 1
         if tried >= MOST_TRIED:
             return
+
+
+def _allowed(name: str, values: tuple[int, ...], background: Cond) -> int:
+    """The first of the values under which what is assumed of this symbol alone holds; the first one if none does."""
+    alone = [c for c in conjuncts(background) if names_of(c) == {name}]
+    return next((v for v in values if all(holds(c, {name: v}) for c in alone)), values[0])
 
 
 def _mixed(count: int, small: list[int], far: list[int]) -> Iterator[tuple[int, ...]]:
