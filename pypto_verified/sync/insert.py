@@ -41,6 +41,7 @@ def _synchronise(func: Func, target: Target, strict: bool) -> None:
             _replace(plan, flag)
         if not chooser.holds():
             raise NotModelled("an order that neither flags nor barriers give", func.loc)
+        chooser.reduce()
     emit(plan, func, _homes(program.body))
 
 
