@@ -19,6 +19,7 @@ from pypto_verified.interpreter import Pipes, Undefined, interpret
 from pypto_verified.ir.expr import Call
 from pypto_verified.ir.stmt import Assign, Function
 from pypto_verified.ir.types import TensorType
+from pypto_verified.openness import OPEN, is_open
 from pypto_verified.passes import pipeline
 from pypto_verified.pto.types import PtrType
 from pypto_verified.simulator.errors import SimError, UnmodelledError
@@ -93,7 +94,10 @@ def compare(
             function, artifact, program, target, trial, expected, loose
         )
 
-    return _compared(function, target, stages, run, runs, islice(trials(function, seed, given), attempts))
+    return _compared(
+        function, target, stages, run, runs, islice(trials(function, seed, given), attempts),
+        lambda loose: is_open(function, loose),
+    )
 
 
 def compare_passes(
@@ -111,7 +115,7 @@ def compare_passes(
 
 def _compared(
     function: Function, target: Target, stages: _Stages, run: Callable[[Trial, Outputs, set[str]], Difference | None],
-    runs: int, inputs: Iterable[Trial],
+    runs: int, inputs: Iterable[Trial], left_open: Callable[[set[str]], bool] = lambda loose: False,
 ) -> Comparison:
     found = Comparison(function.name, target.name, passes=[name for name, _ in stages.after])
     for trial in inputs:
@@ -124,6 +128,9 @@ def _compared(
         found.difference = run(trial, expected, loose)
         if found.difference is not None:
             break
+        if left_open(loose):
+            found.undefined.append(OPEN)
+            continue
         found.agreed += 1
         found.bitwise += not loose
         found.telling += tells(trial.values, expected)
@@ -182,6 +189,8 @@ def _simulator_differs(
         error = outcome.errors[0]
         return Difference(function.name, SIMULATOR, trial, "", (), "defined", f"{error.kind}: {error.message}",
                           error.op, error.location)
+    if is_open(function, loose):
+        return None
     differs = first_difference(expected, outcome.outputs, loose, coarsest([function], loose))
     return None if differs is None else Difference(function.name, SIMULATOR, trial, *differs)
 

@@ -25,11 +25,11 @@ from pypto_verified.differential import Simulated, equal_elements, simulate
 from pypto_verified.equality import coarsest
 from pypto_verified.errors import NotModelled, PtoError
 from pypto_verified.fuzz.builder import Kernel
-from pypto_verified.fuzz.openness import is_open
 from pypto_verified.fuzz.vocabulary import KNOWN, REFUSALS
 from pypto_verified.interpreter import Undefined, interpret
 from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import ScalarType, TensorType
+from pypto_verified.openness import is_open
 from pypto_verified.simulator.errors import UninitialisedError, UnmodelledError
 from pypto_verified.targets import target
 from pypto_verified.trials import Array, Scalar, Trial, contents, extent

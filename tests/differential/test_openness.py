@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pypto_verified.fuzz.openness import is_open
+from pypto_verified.differential import compare, compare_passes
+from pypto_verified.openness import OPEN, is_open
+from pypto_verified.passcheck import check_passes
+from pypto_verified.targets import target
 from tests.interpreter.kernels import tensor
 from tests.passes.build import kernel
 
@@ -24,7 +27,7 @@ def _is_open(body: str) -> bool:
     return is_open(kernel(PARAMETERS, text), {"tile.exp"})
 
 
-OPEN = {
+JUMPS = {
     "remainder": """
         z = pl.tile.rem(pl.exp(x), y, t)
     """,
@@ -60,7 +63,7 @@ OPEN = {
         z = {CAST.format("x")}
     """,
 }
-CLOSED = {
+NO_JUMPS = {
     "no jump": """
         z = pl.add(pl.exp(x), y)
     """,
@@ -77,14 +80,14 @@ CLOSED = {
 }
 
 
-@pytest.mark.parametrize("name", OPEN)
+@pytest.mark.parametrize("name", JUMPS)
 def test_what_jumps_where_a_result_is_open_is_open(name: str) -> None:
-    assert _is_open(OPEN[name])
+    assert _is_open(JUMPS[name])
 
 
-@pytest.mark.parametrize("name", CLOSED)
+@pytest.mark.parametrize("name", NO_JUMPS)
 def test_what_jumps_elsewhere_is_compared(name: str) -> None:
-    assert not _is_open(CLOSED[name])
+    assert not _is_open(NO_JUMPS[name])
 
 
 def test_without_open_results_everything_is_compared() -> None:
@@ -93,3 +96,17 @@ def test_without_open_results_everything_is_compared() -> None:
         return pl.store({CAST.format('pl.exp(x)')}, [0, 0], out)
     """)
     assert not is_open(function, set())
+
+
+def test_a_comparison_says_why_a_run_tells_nothing() -> None:
+    function = kernel(PARAMETERS, f"""
+        x = pl.load(a, [0, 0], [16, 32])
+        return pl.store({CAST.format('pl.exp(x)')}, [0, 0], out)
+    """)
+    found = compare(function, target("a2a3"), runs=2, attempts=6)
+    assert found.difference is None
+    assert (found.agreed, set(found.undefined)) == (0, {OPEN})
+    assert compare_passes(function, target("a2a3"), runs=2).agreed == 2
+    finding, note = check_passes(function, target("a2a3"), seed=0)
+    assert finding is None
+    assert "passes agree" in note and OPEN in note

@@ -18,6 +18,8 @@ _JUMPING = frozenset(
         "rem", "rems", "fmod", "fmods", "cmp", "cmps", "row_argmax", "row_argmin", "col_argmax", "col_argmin")
 )
 
+OPEN = "what is open in one result decides another: two right runs may be any distance apart"
+
 
 def is_open(function: Function, loose: Set[str]) -> bool:
     """Whether an op that jumps takes what comes from a result of an op of `loose`."""
@@ -32,8 +34,8 @@ def _jumps(call: Call) -> bool:
     if call.op != "tile.cast":
         return call.op in _JUMPING
     source, result = call.args[0], call.type
-    assert isinstance(source, Var | Call) and isinstance(source.type, TileType) and isinstance(result, TileType), "tiles"
-    return source.type.dtype.is_float and not result.dtype.is_float
+    assert isinstance(source, Var | Call) and isinstance(source.type, TileType), "a tile is cast"
+    return source.type.dtype.is_float and isinstance(result, TileType) and not result.dtype.is_float
 
 
 class _Spread:
