@@ -96,6 +96,11 @@ _ROWS = (
         ("RACE",), "PTO-ISA TSync.hpp; PTOAS InsertSync emits barriers of M and MTE1 on both",
     ),
     Assumption(
+        "SELF-FLAG", "a flag from a pipe to itself holds the pipe back as a flag between two pipes does",
+        "it orders nothing",
+        ("RACE",), "Ascend C HardEvent V_V, PTO-ISA a6 test tload_hif4; PTO-ISA Event has a barrier there, or nothing",
+    ),
+    Assumption(
         "LOAD-AFTER-LOAD", "two loads into the same bytes land in program order", "a barrier of MTE2 is demanded",
         ("RACE",), "PTOAS InsertSync",
     ),

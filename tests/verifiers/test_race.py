@@ -12,7 +12,7 @@ from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.targets import target
 from tests.verifiers.examples_event import branch, computed, flag, loop
-from tests.verifiers.examples_race import VEC, barrier, both, chain, exp, pipes, read, slots, write
+from tests.verifiers.examples_race import VEC, barrier, both, chain, cores, exp, pipes, read, slots, write
 from tests.verifiers.kernels import alloc, check, fill, finding, kernel, load, store, tile, unary, view, window
 from verifiers import Options, verify
 
@@ -464,3 +464,22 @@ def test_a_run_keeps_to_what_is_assumed_of_numbers_that_decide_nothing(pair: str
         exp("a", "b"), args="%N: index")
     found = _judge(text, assume=("N >= 0", "N <= 1"))
     assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == {expected}
+
+
+@pytest.mark.parametrize(("pair", "expected"), [("MTE2 V", PROVED), ("MTE2 MTE3", REFUTED)])
+@pytest.mark.parametrize("stop", ["c1", "most"])
+def test_a_loop_that_runs_once_at_most_has_no_counter_and_is_followed(stop: str, pair: str, expected: Verdict) -> None:
+    """One iteration always, or none for a caller whose `%M` is 0."""
+    text = pipes(
+        "%most = arith.minsi %M, %c1 : index", loop(stop, read("a"), both(pair), exp("a", "b")), args="%M: index")
+    found = _judge(text)
+    assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == {expected}
+
+
+@pytest.mark.parametrize(("pipe", "expected"), [("FIX", PROVED), ("M", REFUTED)])
+def test_a_hand_over_in_a_loop_that_runs_once_is_judged(pipe: str, expected: Verdict) -> None:
+    told = cores(3, 4).replace("pto.sync.set #pto.pipe<PIPE_FIX>, 3", f"pto.sync.set #pto.pipe<PIPE_{pipe}>, 3")
+    stored = next(line for line in told.splitlines() if "pto.tstore" in line)
+    once = "\n".join(("scf.for %once = %c0 to %c1 step %c1 {", stored, "}"))
+    found = _judge(told.replace(stored, once), explicit=True)
+    assert {o.verdict for o in found.obligations if o.rule == "RACE-CORE"} == {expected}

@@ -65,6 +65,7 @@ STRICT: dict[str, Reading] = {
     "FLAG-WAITS": Reading("EVENT-AGAIN", pipes(loop("M", both("MTE2 V")), args="%M: index")),
     "RESERVED-IDS": Reading("EVENT-LIBRARY", _row_sum()),
     "SAME-PIPE": Reading("RACE-RAW", _products()),
+    "SELF-FLAG": Reading("RACE-RAW", pipes(read("a"), both("MTE2 V"), exp("a", "b"), both("V V"), exp("b", "c"))),
     "LOAD-AFTER-LOAD": Reading("RACE-WAW", pipes(read("a"), read("a"), both("MTE2 V"), exp("a", "b"))),
     "FLAG-IS-FENCE": Reading("RACE-VISIBLE", pipes(
         read("a"), both("MTE2 MTE3"), write("a"), both("MTE3 MTE2"), load("dst", "b", VEC, "32x64"))),

@@ -10,7 +10,7 @@ from verifiers.race.accesses import is_global, tells_pointers_apart
 from verifiers.race.again import EVENT_AGAIN
 from verifiers.race.found import PairSite, found_on_cores, other_pipes, pair_site, when, why_open
 from verifiers.race.handover import HANDOVER
-from verifiers.race.sync import is_manual
+from verifiers.race.sync import is_manual, waits_for_itself
 from verifiers.race.visible import NOTIFY, VISIBLE
 from verifiers.race.waiting import WAITING
 from verifiers.rule import SAFETY, Rule, Witness, always
@@ -59,8 +59,9 @@ def _help(s: PairSite) -> str:
 def _unneeded(s: PairSite) -> tuple[str, ...]:
     used = {s.pair.first.assumption, s.pair.second.assumption}
     fence = () if is_global(s.pair.second) else ("FLAG-IS-FENCE",)
+    selves = () if waits_for_itself(s.context.program) else ("SELF-FLAG",)
     pointers = () if tells_pointers_apart(s.context.program, s.context.target) else ("DISTINCT-POINTERS",)
-    return (*fence, *pointers, *(a for a in _READINGS if a not in used))
+    return (*fence, *selves, *pointers, *(a for a in _READINGS if a not in used))
 
 
 _WRITES = {
@@ -75,8 +76,8 @@ def _rule(word: str, hazard: Hazard, claim: str) -> Rule[PairSite]:
         formula=f"bytes(a) and bytes(b) overlap, {_WRITES[hazard]} => a happens before b, for a before b in the text",
         kind=SAFETY, observable=True, requires=("EV-02", "EV-08"), source=_SOURCE, claim=claim,
         sites=_pairs(hazard), applies=always,
-        assumptions=("EVENT-KEY", "SAME-PIPE", "LOAD-AFTER-LOAD", "SAME-TILE", "SCALAR-ISSUES", "DISTINCT-POINTERS",
-                     "FLAG-IS-FENCE", *_READINGS),
+        assumptions=("EVENT-KEY", "SAME-PIPE", "SELF-FLAG", "LOAD-AFTER-LOAD", "SAME-TILE", "SCALAR-ISSUES",
+                     "DISTINCT-POINTERS", "FLAG-IS-FENCE", *_READINGS),
         unneeded=_unneeded, undecided=lambda s: s.why, given=lambda s: not s.why,
         goal=lambda s: FALSE if s.why else s.ordered, shown=lambda s: s.run.given if s.run is not None else {},
         explain=_explain, help=_help, mutant=lambda s: True)

@@ -11,7 +11,7 @@ from pypto_verified.targets import Target
 from pypto_verified.targets.events import pipe_of
 from pypto_verified.targets.pipes import ALL, barrier_holds
 from verifiers.access import AccessProgram, Step
-from verifiers.flags import action_of
+from verifiers.flags import action_of, actions_of
 
 
 class Kind(Enum):
@@ -52,9 +52,6 @@ def sync_of(step: Step, target: Target) -> Sync | None:
     flag = action_of(step)
     if flag is not None:
         source, destination = flag.pair
-        if source == destination:
-            # An event within one pipe is a barrier of that pipe, where it is waited for.
-            return None if flag.sets or not barrier_holds(target, source) else Sync(step, Kind.BARRIER, source)
         if flag.sets:
             return Sync(step, Kind.SET, source, destination, flag.id)
         return Sync(step, Kind.WAIT, destination, source, flag.id)
@@ -101,3 +98,8 @@ def is_manual(program: AccessProgram) -> bool:
     """Whether the function orders its own pipes: one flag or event, and the assembler leaves it alone. Barriers alone
     do not tell: the assembler adds its flags around them (assumption SYNC-LEFT)."""
     return any(step.op.name in EXPLICIT for step in program.steps)
+
+
+def waits_for_itself(program: AccessProgram) -> bool:
+    """Whether a flag goes from a pipe to itself: assumption SELF-FLAG."""
+    return any(action.pair[0] == action.pair[1] for action in actions_of(program).values())

@@ -125,6 +125,8 @@ class Walker:
             if self.core.strict:
                 self._set_again(sync, id, order)
             order.set((sync.pair, id), sync.pipe, on_pipe[sync.pipe])
+        elif kind is Kind.WAIT and sync.pipe == sync.other and self.core.strict:
+            order.flags.pop((sync.pair, id), None)  # the strict reading of SELF-FLAG
         elif kind is Kind.WAIT:
             order.wait((sync.pair, id), sync.pipe, self.scalar_issues)
             if self.core.strict:

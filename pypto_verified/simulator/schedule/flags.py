@@ -99,6 +99,8 @@ class Wait(Item):
             return
         token = self.flag.tokens.popleft()
         self.ran = (lane.index, lane.step())
+        if self.key[0] == self.key[1] and self.core.world.strict:
+            return  # the strict reading: a pipe that waits for itself learns nothing
         if self.pipe == SCALAR:
             self.core.hold(token, self.core.world.strict)
         else:
@@ -211,8 +213,6 @@ def _occupied(core: Core, key: Key) -> tuple[Key, Op] | None:
 def set_flag(core: Core, issue: Issue) -> Iterator[Item]:
     """`set_flag`, `record_event`. EventError noted when the flag is occupied."""
     key = _key(core, issue)
-    if key[0] == key[1]:
-        return
     flag = flag_of(core, key)
     lost = flag.set_by is not None
     item = Set(core, issue.op, key, flag, lost)
@@ -227,13 +227,8 @@ def set_flag(core: Core, issue: Issue) -> Iterator[Item]:
 
 
 def wait_flag(core: Core, issue: Issue) -> Iterator[Item]:
-    """`wait_flag`, `wait_event`. EventError noted when nothing has set the flag. A pipe that waits for itself has a
-    barrier."""
+    """`wait_flag`, `wait_event`. EventError noted when nothing has set the flag."""
     key = _key(core, issue)
-    if key[0] == key[1]:
-        if barrier_holds(core.world.target, key[0]):
-            yield Barrier(core, issue.op, key[0])
-        return
     flag = flag_of(core, key)
     item = Wait(core, issue.op, key, flag)
     if flag.set_by is None:
