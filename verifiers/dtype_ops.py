@@ -33,7 +33,7 @@ _TYPES = frozenset({"DTYPE", "TYPES", "TYPE", "WIDTH"})
 _COMPARISON = names("tcmp tcmps")
 _ARGUMENT = names("trowargmax trowargmin tcolargmax tcolargmin")
 _ONE_TYPE = (
-    (elementwise.OPS - {"pto.tcvt"}) | PARTIAL | ROW_EXPANSION | COL_EXPANSION
+    (elementwise.OPS - {"pto.tcvt", "pto.taxpy"}) | PARTIAL | ROW_EXPANSION | COL_EXPANSION
     | ((ROW_REDUCTION | COL_REDUCTION) - _ARGUMENT) | names("trowexpand tcolexpand ttrans tconcat"))
 
 

@@ -9,7 +9,7 @@ OPS = frozenset(f"pto.{name}" for name in (
     "tadd", "tsub", "tmul", "tdiv", "tmax", "tmin", "tand", "tor", "txor", "tshl", "tshr", "trem", "tfmod",
     "tprelu", "taddc", "tsubc", "taddsc", "tsubsc", "tadds", "tsubs", "tmuls", "tdivs", "tmaxs", "tmins",
     "tands", "tors", "txors", "tshls", "tshrs", "trems", "tfmods", "tlrelu", "tabs", "tneg", "tnot", "trelu",
-    "texp", "tlog", "tsqrt", "trsqrt", "trecip", "tcvt"))
+    "texp", "tlog", "tsqrt", "trsqrt", "trecip", "tcvt", "taddrelu", "tpow", "tpows", "taxpy"))
 
 _NOT_LANES = frozenset({"tmp", "mask"})
 

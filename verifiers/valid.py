@@ -105,6 +105,33 @@ VALID_SOURCE: Rule[LaneSite] = Rule(
 )
 
 
+_GUARDED = frozenset(f"pto.{name}" for name in ("tadds", "tsubs", "tmins", "tdivs", "taxpy"))
+
+
+def _guarded(context: Context) -> Iterator[LaneSite]:
+    return (s for s in _lanes(context) if s.op.name in _GUARDED and context.target.name == "a2a3")
+
+
+def _alike(s: LaneSite) -> Cond:
+    same = all_of((eq(s.source.valid_rows, s.dst.valid_rows), eq(s.source.valid_cols, s.dst.valid_cols)))
+    return any_of((same, s.dst.valid_rows <= 0, s.dst.valid_cols <= 0))
+
+
+VALID_ALIKE: Rule[LaneSite] = Rule(
+    id="VALID-ALIKE", kind=SAFETY, observable=False, requires=("VF-01",),
+    source="PTO-ISA npu/a2a3 TAddS.hpp, TSubS.hpp, TMins.hpp, TDivS.hpp, TAxpy.hpp: else nothing is computed",
+    claim="adds, subs, mins, divs and axpy on a2a3 have a source with exactly the valid shape of the result",
+    unseen="a run computes what the result declares",
+    sites=_guarded, applies=always, given=lambda s: VALID_SOURCE.goal(s),
+    goal=_alike,
+    explain=lambda s, w: (
+        f"{op_text(s.op)} of {_valid_text(s.source, w)} into {_valid_text(s.dst, w)} does nothing on a2a3, whose "
+        "library wants equal valid shapes"),
+    help=lambda s: f"give {s.source.name} the valid shape of {s.dst.name} (set_validshape)",
+    mutant=lambda s: any_of((eq(s.source.valid_cols, s.dst.valid_cols), s.dst.valid_rows <= 0)),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class TransferSite(Site):
     """A transfer between a window and a tile; `rows` x `cols` is the window as a matrix."""
@@ -189,4 +216,4 @@ VALID_MATMUL: Rule[OpSite] = Rule(
     mutant=lambda s: _fits(s, inner=False),
 )
 
-RULES = (VALID_UPPER, VALID_LOWER, VALID_SOURCE, VALID_WINDOW, VALID_MATMUL)
+RULES = (VALID_UPPER, VALID_LOWER, VALID_SOURCE, VALID_ALIKE, VALID_WINDOW, VALID_MATMUL)

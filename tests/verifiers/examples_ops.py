@@ -93,6 +93,13 @@ def _cut(start: str) -> str:
             out("c", acc, "c1", "c16"))), "%a: !pto.ptr<f16>, %b: !pto.ptr<f16>", kind="cube")
 
 
+def _added(rows: str) -> str:
+    """A number added to each element of a full tile, into one with `rows`."""
+    return _lines(
+        alloc("s", VEC), fill("s", VEC), alloc("d", VEC, 8192, rows),
+        f"pto.tadds ins(%s, %one : {VEC}, f32) outs(%d : {VEC})", out("d", VEC, rows))
+
+
 def _part(rows: str) -> str:
     """A partial sum of two tiles with 16 valid rows into one with `rows`."""
     return _lines(
@@ -301,6 +308,7 @@ def _cast_of(name: str) -> str:
 
 PAIRS: dict[str, Pair] = {
     "VALID-BLOCKS": Pair(_blocks("c32"), _blocks("c16")),
+    "VALID-ALIKE": Pair(_added("c32"), _added("c16")),
     "VALID-COVER": Pair(_copy("c32"), _copy("c16")),
     "VALID-MATMUL-SIZE": Pair(_large(4095), _large(4096)),
     "VALID-REDUCE": Pair(_row_sum("c32"), _row_sum("c16")),

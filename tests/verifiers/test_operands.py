@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from pypto_verified.report.model import FunctionResult, Verdict
-from tests.verifiers.kernels import alloc, check, fill, finding, kernel, store, tile, unary, verdicts, view, window
+from tests.verifiers.examples_ops import PAIRS
+from tests.verifiers.kernels import alloc, check, fill, finding, kernel, out, store, tile, unary, verdicts, view, window
 
 VEC = tile()
 LEFT = tile(32, 32, "f16", "left", "row_major", "row_major")
@@ -119,3 +120,27 @@ def test_a_column_stored_to_a_row_major_tensor_is_no_question_of_layout() -> Non
         view("o", "q", "c1"), alloc("t", line, rows="c1"), window("w", "o", "%c0, %c0", "%c1, %c64"),
         store("t", "w", line), families="LAYOUT")
     assert _outcome(result, "LAYOUT-STORE") is Verdict.PROVED
+
+
+def test_a_narrower_result_of_a_scalar_op_is_nothing_on_a2a3_alone() -> None:
+    """A library that wants equal valid shapes computes nothing otherwise; a5 goes over the result."""
+    pair = PAIRS["VALID-ALIKE"]
+    assert finding(check(pair.bad, families="VALID"), "VALID-ALIKE").verdict is Verdict.REFUTED
+    assert check(pair.bad, chip="a5", families="VALID").verdict is Verdict.PROVED
+
+
+@pytest.mark.parametrize("line", [
+    "pto.taxpy ins(%a, %one : {v}, f32) outs(%b : {v})",
+    "pto.tpow ins(%a, %b, %t : {v}, {v}, {v}) outs(%d : {v})",
+    "pto.tpows ins(%a, %one, %t : {v}, f32, {v}) outs(%d : {v})",
+])
+def test_powers_and_sums_of_products_are_judged_like_other_lane_wise_ops(line: str) -> None:
+    def outcome(rows: str) -> FunctionResult:
+        """`rows` valid rows of the first operand."""
+        return check(kernel("\n".join((
+            alloc("a", VEC, rows=rows), fill("a", VEC), alloc("b", VEC, 8192), fill("b", VEC), alloc("t", VEC, 16384),
+            alloc("d", VEC, 65536), fill("d", VEC), line.format(v=VEC), out("b", VEC),
+            out("d", VEC).replace("%out", "%last").replace("%whole", "%rest")))))
+
+    assert outcome("c32").verdict is Verdict.PROVED
+    assert finding(outcome("c16"), "VALID-SOURCE").verdict is Verdict.REFUTED
