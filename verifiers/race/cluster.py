@@ -159,7 +159,7 @@ class Cluster:
 
     def _loop(self, member: Member, loop: Loop) -> Generator[None]:
         own = counted(loop)
-        if own is None or loop.inside is FALSE or not self._matters(member, loop.body):
+        if loop.inside is FALSE or not self._matters(member, loop.body):
             return
         if loop.lower is None or loop.upper is None or loop.step is None:
             self.blind = self.blind or f"the loop at line {loop.op.line} is not counted"
@@ -170,11 +170,13 @@ class Cluster:
         if any(e.value is None for e in (loop.lower, loop.upper, loop.step)):
             member.why = member.why or f"of the trip count of the loop at line {loop.op.line}"
         for k in range(-((lower - upper) // step) if step > 0 else 0):
-            values[own.name] = values.of(own.base) + k
+            if own is not None:
+                values[own.name] = values.of(own.base) + k
             yield from self._walk(member, loop.body)
             if self._left <= 0:
                 return
-        values.pop(own.name, None)
+        if own is not None:
+            values.pop(own.name, None)
 
     def _matters(self, member: Member, node: Node) -> bool:
         """Whether anything in there is seen by the other core."""

@@ -63,6 +63,7 @@ class Flow(Walker):
         self._ladder = ladder
         self._questions = 0
         self._loops: dict[Loop, Cycle | None] = {}
+        self._branches: dict[Loop, Branch] = {}
         self._visits: dict[Hashable, _Visit] = {}
         self._placed: dict[tuple[int, Hashable], list[tuple[Item, ...]]] = {}
         self._conds: dict[tuple[int, Hashable], Cond] = {}
@@ -170,6 +171,8 @@ class Flow(Walker):
     def _loop(self, loop: Loop, paths: Paths, at: Setting) -> Paths:
         if loop.inside is FALSE:
             return paths
+        if loop.counter is not None and loop.counter.value == 0:
+            return self._branch(self._at_most_once(loop), paths, at)
         cycle = self._cycle(loop)
         if cycle is None or (loop.var is None and self._works_at_exit(loop)):
             self.blind = self.blind or f"the loop at line {loop.op.line} is not counted"
@@ -192,6 +195,11 @@ class Flow(Walker):
         if current and (cycle.length is None or cycle.length > cycle.first):
             self._steady(cycle, visit, current, at)
         return {k: o.copy() for k, o in visit.exits.items()}
+
+    def _at_most_once(self, loop: Loop) -> Branch:
+        if loop not in self._branches:
+            self._branches[loop] = Branch(loop.op, loop.inside, loop.body, Sequence([]))
+        return self._branches[loop]
 
     def _steady(self, cycle: Cycle, visit: _Visit, entry: Paths, at: Setting) -> None:
         """Rounds until nothing new comes to any head."""

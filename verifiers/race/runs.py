@@ -91,6 +91,7 @@ class Run(Walker):
     def _loop(self, loop: Loop) -> None:
         own = counted(loop)
         if own is None:
+            self._at_most_once(loop)
             return
         base = self.values.of(own.base)
         count = 0 if loop.inside is FALSE else self._trips(loop)
@@ -110,6 +111,13 @@ class Run(Walker):
             self._spend()
         self.values.hand_on(loop.results)
         self.values.pop(own.name, None)
+
+    def _at_most_once(self, loop: Loop) -> None:
+        self.values.hand_on((c.name, c.start) for c in loop.carried)
+        if loop.inside is not FALSE and self._goes_on(loop):
+            self._run(loop.body)
+            self.values.hand_on((c.name, c.following) for c in loop.carried)
+        self.values.hand_on(loop.results)
 
     def _trips(self, loop: Loop) -> int | None:
         """How often a counted loop runs; None for a while loop. Its own counter is not asked: its range is known."""
