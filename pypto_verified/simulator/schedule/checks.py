@@ -14,7 +14,7 @@ from pypto_verified.simulator.schedule.core import Core
 from pypto_verified.simulator.schedule.history import Conflict, History, Region, Stamp, conflicts, record
 from pypto_verified.simulator.schedule.outcome import Race, Unseen
 from pypto_verified.simulator.schedule.queue import Item
-from pypto_verified.targets.pipes import Hazard, fences_between, ordered_on_pipe
+from pypto_verified.targets.pipes import CACHE, FENCE, Hazard, fences_between, ordered_on_pipe
 
 if TYPE_CHECKING:
     from pypto_verified.simulator.schedule.world import World
@@ -94,7 +94,7 @@ class Checks:
         for stamp, region, memory in item.core.stored.values():
             writer = "scalar" if stamp.item.pipe == "S" else "bulk"
             fences = fences_between(writer, "core", self.world.strict)
-            if stamp.count > lane.seen[stamp.thread] and fences and stamp.item.seq < item.seq:
+            if fences and not _visible(stamp, lane, fences) and stamp.item.seq < item.seq:
                 self._missing(stamp, item, memory, (region.start, region.start + region.pattern.high), fences)
 
     def _missing(
@@ -135,13 +135,16 @@ class Checks:
             last = near.writer
             if last is None or last.thread == lane.index or last.count > lane.known[last.thread]:
                 continue
-            if last.count <= lane.seen[last.thread]:
-                continue
             writer, reader = last.item.core, item.core
             kind = "scalar" if last.item.pipe == "S" else "bulk"
             other = "core" if writer is not reader else "scalar" if item.pipe == "S" else "bulk"
             fences = fences_between(kind, other, self.world.strict)
             shared = region.shared(near)
-            if fences and shared is not None:
+            if fences and not _visible(last, lane, fences) and shared is not None:
                 self._missing(last, item, memory, shared, fences)
 
+
+def _visible(write: Stamp, lane: Timeline, fences: tuple[str, ...]) -> bool:
+    """Whether one of `fences` stands behind a write, as far as a pipe knows."""
+    return (FENCE in fences and write.count <= lane.seen[write.thread]) or (
+        CACHE in fences and write.count <= lane.cleaned[write.thread])

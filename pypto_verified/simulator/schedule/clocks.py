@@ -19,23 +19,25 @@ def join(a: Clock, b: Clock) -> Clock:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What a signal carries: `done`, ops that are complete; `seen`, those whose writes to global memory are published;
-    `origin`, the steps of the run that gave it."""
+    """What a signal carries: `done`, ops that are complete; `seen`, those whose writes to global memory a fence has
+    published; `cleaned`, those between which and the data cache a cleaning stands; `origin`, the steps of the run that
+    gave it."""
 
     done: Clock
     seen: Clock
+    cleaned: Clock
     origin: tuple[int, ...] = ()
 
 
 class Timeline:
     """One pipe of one core: entry `index` of the clocks.
 
-    `known`: complete before the pipe's next op starts; `done`: complete when all its ops so far are; `seen`: published
-    writes that it knows of; `count`: its ops so far; `learned`: what the scalar unit's last wait told it; `now`: the
+    `known`: complete before the pipe's next op starts; `done`: complete when all its ops so far are; `seen`, `cleaned`:
+    as in Token, of what it knows; `count`: its ops so far; `learned`: what the scalar unit's last wait told it; `now`: the
     pipe's last step in the run, `heard` the steps that it waited for.
     """
 
-    __slots__ = ("count", "done", "fresh", "heard", "in_order", "index", "known", "learned", "now", "seen")
+    __slots__ = ("cleaned", "count", "done", "fresh", "heard", "in_order", "index", "known", "learned", "now", "seen")
 
     def __init__(self, index: int, size: int, in_order: bool) -> None:
         self.index = index
@@ -44,6 +46,7 @@ class Timeline:
         self.known: Clock = [0] * size
         self.done: Clock = [0] * size
         self.seen: Clock = [0] * size
+        self.cleaned: Clock = [0] * size
         self.learned: Token | None = None
         self.fresh = False
         self.now = -1
@@ -53,6 +56,7 @@ class Timeline:
         """What `token` tells is known from here on."""
         self.known = join(self.known, token.done)
         self.seen = join(self.seen, token.seen)
+        self.cleaned = join(self.cleaned, token.cleaned)
         self.fresh = True
         self.heard += token.origin
 
@@ -77,12 +81,14 @@ class Timeline:
     def token(self) -> Token:
         """What a signal tells that is given when all ops so far are complete."""
         done = join(self.done, self.known) if self.fresh else list(self.done)
-        return Token(done, list(self.seen), (self.now,))
+        return Token(done, list(self.seen), list(self.cleaned), (self.now,))
 
 
 def together(tokens: list[Token]) -> Token:
     """What several signals tell."""
-    done, seen, origin = tokens[0].done, tokens[0].seen, tokens[0].origin
+    first = tokens[0]
+    done, seen, cleaned, origin = first.done, first.seen, first.cleaned, first.origin
     for token in tokens[1:]:
-        done, seen, origin = join(done, token.done), join(seen, token.seen), origin + token.origin
-    return Token(done, seen, origin)
+        done, seen, cleaned = join(done, token.done), join(seen, token.seen), join(cleaned, token.cleaned)
+        origin += token.origin
+    return Token(done, seen, cleaned, origin)

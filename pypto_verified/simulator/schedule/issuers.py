@@ -36,8 +36,8 @@ def import_reserved_buffer(core: Core, issue: Issue) -> Iterator[Item]:
 
 
 class Invalidate(Item):
-    """Writes back what the scalar unit has stored, and forgets what it has cached: its stores are published, and it
-    sees what others have written."""
+    """Writes back what the scalar unit has stored, and forgets what it has cached: others see its stores, and it sees
+    what others have written."""
 
     __slots__ = ()
 
@@ -46,8 +46,8 @@ class Invalidate(Item):
 
     def run(self, lane: Timeline) -> None:
         for own in self.core.lanes.values():
-            own.seen[lane.index] = lane.count
-        lane.seen = join(lane.seen, lane.known)
+            own.cleaned[lane.index] = lane.count
+        lane.cleaned = join(lane.cleaned, lane.known)
 
 
 def invalidate(core: Core, issue: Issue) -> Iterator[Item]:
