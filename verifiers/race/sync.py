@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 from pypto_verified.index import Expr, const
 from pypto_verified.pto.module import EnumAttr
@@ -100,6 +101,7 @@ def is_manual(program: AccessProgram) -> bool:
     return any(step.op.name in EXPLICIT for step in program.steps)
 
 
+@lru_cache(maxsize=1)
 def waits_for_itself(program: AccessProgram) -> bool:
     """Whether a flag goes from a pipe to itself: assumption SELF-FLAG."""
     return any(action.pair[0] == action.pair[1] for action in actions_of(program).values())
