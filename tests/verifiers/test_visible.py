@@ -35,7 +35,8 @@ def test_the_data_cache_needs_a_cleaning_and_bulk_a_fence(kind: str, helps: str,
     write, flag, reader = KINDS[kind]
     text = kernel("\n".join((
         view("pv", "p", "c32"), alloc("a", VEC), alloc("b", VEC, 8192), fill("a", VEC),
-        window("w", "pv", "%c0, %c0", "%c32, %c64", "32x64"), both("V MTE3"), write, both(flag), *([between] if between else []), reader)))
+        window("w", "pv", "%c0, %c0", "%c32, %c64", "32x64"), both("V MTE3"), write, both(flag),
+        *([between] if between else []), reader)))
     hidden = between != helps and (strict or kind != "bulk to bulk")
     module = read(text, "k.pto")
     (result,) = verify_module(module, target("a2a3"), CheckOptions(strict=strict))

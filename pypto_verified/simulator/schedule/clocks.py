@@ -33,8 +33,8 @@ class Timeline:
     """One pipe of one core: entry `index` of the clocks.
 
     `known`: complete before the pipe's next op starts; `done`: complete when all its ops so far are; `seen`, `cleaned`:
-    as in Token, of what it knows; `count`: its ops so far; `learned`: what the scalar unit's last wait told it; `now`: the
-    pipe's last step in the run, `heard` the steps that it waited for.
+    as in Token, of what it knows; `count`: its ops so far; `learned`: what the scalar unit's last wait told it; `now`:
+    the pipe's last step in the run, `heard` the steps that it waited for.
     """
 
     __slots__ = ("cleaned", "count", "done", "fresh", "heard", "in_order", "index", "known", "learned", "now", "seen")
