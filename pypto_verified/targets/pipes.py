@@ -121,8 +121,10 @@ class CrossFlag:
 
 CROSS_FLAGS: tuple[CrossFlag, ...] = (
     CrossFlag("pto.sync.set", "pto.sync.wait", "a2a3", True, "PTO-ISA ffts_cross_core_sync, wait_flag_dev"),
-    CrossFlag("pto.sync.set", "pto.sync.wait", "a5", False, "PTO-ISA set_intra_block, wait_intra_block"),
-    CrossFlag("pto.set_cross_block", "pto.wait_cross_block", "a2a3", True, "PTO-ISA ffts_cross_core_sync"),
+    CrossFlag("pto.sync.set", "pto.sync.wait", "a5", True, "PTOAS emits ffts_cross_core_sync, wait_flag_dev too"),
+    CrossFlag("pto.set_cross_block", "pto.wait_cross_block", "a2a3", True, "PTOAS: sync.set of mode 0"),
+    CrossFlag("pto.set_cross_block", "pto.wait_cross_block", "a5", True, "PTOAS: sync.set of mode 0"),
+    CrossFlag("pto.set_intra_block", "pto.wait_intra_block", "a2a3", True, "PTOAS: sync.set of mode 2"),
     CrossFlag("pto.set_intra_block", "pto.wait_intra_block", "a5", False, "PTO-ISA set_intra_block"),
 )
 

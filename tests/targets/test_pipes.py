@@ -84,11 +84,17 @@ def test_a_barrier_of_v_waits_on_a2a3_and_not_on_a5() -> None:
     assert barrier_holds(A2A3, "ALL") and barrier_holds(A5, "ALL")
 
 
-def test_a_wait_for_another_core_stalls_the_whole_core_on_a2a3_and_one_pipe_on_a5() -> None:
-    one, other = cross_flag("pto.sync.wait", "a2a3"), cross_flag("pto.sync.wait", "a5")
-    assert one is not None and one.stalls_core
-    assert other is not None and not other.stalls_core
-    assert cross_flag("pto.set_intra_block", "a2a3") is None
+@pytest.mark.parametrize(("wait", "chip", "whole"), [
+    ("sync.wait", "a2a3", True), ("sync.wait", "a5", True), ("wait_cross_block", "a5", True),
+    ("wait_intra_block", "a2a3", True), ("wait_intra_block", "a5", False)])
+def test_a_wait_for_another_core_stalls_the_whole_core_but_for_one_within_a_block_of_a5(
+    wait: str, chip: str, whole: bool
+) -> None:
+    row = cross_flag(f"pto.{wait}", chip)
+    assert row is not None and row.stalls_core is whole
+
+
+def test_flags_between_cores_are_ops_of_the_table_with_a_source() -> None:
     assert cross_flag("pto.tadd", "a5") is None
     assert all(row.set in TABLE and row.wait in TABLE and row.source for row in CROSS_FLAGS)
 

@@ -297,7 +297,8 @@ class Cluster:
 
     def _flag(self, member: Member, step: Step, row: CrossFlag) -> Generator[None]:
         id, pipe = self._flag_id(member, step), _pipe(step)
-        if id is None or not pipe or step.op.attrs.get("ffts_mode", 2) != 2:
+        whole = step.op.name in ("pto.set_cross_block", "pto.wait_cross_block")
+        if id is None or not pipe or whole or step.op.attrs.get("ffts_mode", 2) != 2:
             self.blind = self.blind or f"the flag at line {step.op.line} is not followed"
             return
         if self.target.on_chip_pipe and member.kind == "cube" and id >= _OTHER_LANE:

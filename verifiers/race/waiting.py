@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
+from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import Step
 from verifiers.race.cluster import LANE, Cluster
@@ -71,7 +72,7 @@ def _note(context: Context, run: Cluster, seen: _Seen, given: dict[str, int]) ->
     faults = {id(s): (s, "waits for ever") for s in run.waiting.values() if run.stuck}
     if not run.stuck:
         faults = {id(s): (s, "is never waited for") for s in run.left}
-    each_other = len(run.waiting) > 1 and context.target.on_chip_pipe
+    each_other = len(run.waiting) > 1 and not all(_stalls(s, context.target) for s in run.waiting.values())
     for key, (step, fault) in faults.items():
         if key not in steps or not _talks(step, context.target.name):
             continue
@@ -81,6 +82,12 @@ def _note(context: Context, run: Cluster, seen: _Seen, given: dict[str, int]) ->
             seen.maybe.setdefault(step.index, "the cores wait for each other unless their pipes go on by themselves")
         else:
             seen.sure.setdefault(step.index, (_told(run, step, fault), given))
+
+
+def _stalls(step: Step, target: Target) -> bool:
+    """Whether a core that waits there waits with all its pipes."""
+    row = cross_flag(step.op.name, target.name)
+    return row.stalls_core if row is not None else step.op.name == "pto.syncall" or not target.on_chip_pipe
 
 
 def _told(run: Cluster, step: Step, fault: str) -> str:
