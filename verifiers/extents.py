@@ -20,6 +20,7 @@ from verifiers.op_sites import (
     COL_REDUCTION,
     COLS,
     PARTIAL,
+    QUANTISING,
     ROW_EXPANSION,
     ROW_REDUCTION,
     ROWS,
@@ -64,6 +65,8 @@ def _read_in_place(site: OpSite, target: TileUse) -> tuple[TileUse, ...]:
     name, step = site.op.name, site.step
     if name in ("pto.tsel", "pto.tsels"):
         return (*step.tiles("src0"), *step.tiles("src1"), *step.tiles("src"))
+    if name in QUANTISING:
+        return step.tiles("src")
     if name == "pto.tmov":
         return tuple(t for t in step.tiles("src") if is_vec(t) and is_vec(target) and _one_layout(t, target))
     return step.tiles("src0") if name in COL_EXPANSION else ()
@@ -90,7 +93,7 @@ def _short_help(s: ExtentSite) -> str:
 VALID_COVER: Rule[ExtentSite] = Rule(
     id="VALID-COVER", kind=SAFETY, observable=True, requires=("VF-01",), assumptions=("OUT-OF-VALID",),
     source="PTO-ISA TSel.hpp, TMov.hpp, TColExpandBinOp.hpp; pypto#1370",
-    claim="what is selected, moved within vec or combined with a row covers the destination's valid region",
+    claim="what is selected, quantised, moved within vec or combined with a row covers the destination's valid region",
     sites=_elementwise,
     applies=lambda s: unless_refused(s, _covers(s), _EXTENTS),
     given=lambda s: in_range(s.source, s.target), goal=_covers, explain=_short, help=_short_help,

@@ -34,6 +34,7 @@ ROW_EXPANSION = names(
     "trowexpandadd trowexpandsub trowexpandmul trowexpanddiv trowexpandmax trowexpandmin trowexpandexpdif")
 COL_EXPANSION = names(
     "tcolexpandadd tcolexpandsub tcolexpandmul tcolexpanddiv tcolexpandmax tcolexpandmin tcolexpandexpdif")
+QUANTISING = names("tquant tdequant")
 PRODUCT = names("tmatmul tmatmul.acc tmatmul.bias tgemv tgemv.acc tgemv.bias")
 
 

@@ -12,7 +12,7 @@ from verifiers.access import Step, TileUse
 from verifiers.access.indexed import indexed, picked
 from verifiers.access.overlap import FAR, mask
 from verifiers.access.tiles import inner_box, rect_of
-from verifiers.op_sites import COL_EXPANSION, COL_REDUCTION, PRODUCT, ROW_EXPANSION, ROW_REDUCTION
+from verifiers.op_sites import COL_EXPANSION, COL_REDUCTION, PRODUCT, QUANTISING, ROW_EXPANSION, ROW_REDUCTION
 
 MERGING = frozenset({"pto.tinsert", "pto.tsetval", "pto.tscatter", "pto.mscatter"})
 """Ops that keep the rest of their destination."""
@@ -100,6 +100,8 @@ def _lanes(step: Step, tile: TileUse, target: TileUse) -> tuple[Expr, Expr]:
         return high, minimum(cols, 1)
     if name == "pto.tcolexpand":
         return minimum(rows, 1), wide
+    if name in QUANTISING:
+        return (high, wide) if tile in step.tiles("src") else (high, minimum(cols, 1))
     taking = indexed(step)
     if name == "pto.tgather" and taking is not None and tile in step.tiles(taking.indices):
         return high, wide

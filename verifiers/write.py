@@ -38,8 +38,8 @@ def _functions(context: Context) -> Iterator[FunctionSite]:
 
 
 def _leaves(step: Step) -> bool:
-    """Stores, pushes to another core, and whatever is not modelled: it may do either."""
-    return not step.modelled or bool(stored(step)) or step.op.name.startswith(("pto.tpush", "pto.store"))
+    """Stores, pushes to another core, what is printed, and whatever is not modelled: it may do any of these."""
+    return not step.modelled or bool(stored(step)) or step.op.name.startswith(("pto.tpush", "pto.store", "pto.tprint"))
 
 
 WRITE_ANY: Rule[FunctionSite] = Rule(

@@ -87,6 +87,13 @@ def _scatter_phases(op: Op, target: str) -> tuple[Phase, ...]:
     return (Phase("V", (*(g for g in ("src", "indexes") if g in op.args), *kept), ("dst",)),)
 
 
+def _quant_phases(op: Op, target: str) -> tuple[Phase, ...]:
+    """Source: PTO-ISA npu/a2a3 TQuant.hpp, which scales the source in place; npu/a5 TQuant.hpp needs no scratch."""
+    reads = ("src", "fp", *(("offset",) if "offset" in op.args else ()))
+    spoilt = ("src", *(("tmp",) if "tmp" in op.args else ())) if target == "a2a3" else ()
+    return (Phase("V", reads, ("dst", *spoilt)),)
+
+
 def _precision(op: str) -> dict[str, str]:
     return {"precisionType": f"enum:{op}_precision"}
 
@@ -111,7 +118,7 @@ _MEMORY = (
         "pad_mode": "enum:padmode", "init_out_buffer": "bool"}),
     row("pto.tstore", "src fp? preQuantScalar:s?", "dst:v", pipe=_store_pipe, form=_TSTORE, attrs={
         "stPhase": "enum:st_phase", "atomicType": "enum:atomic_type", "reluPreMode": "enum:relu_pre_mode"}),
-    row("pto.tprefetch", "src:v", "dst", pipe="MTE2", modelled=False),
+    row("pto.tprefetch", "src:v", "dst", pipe="MTE2"),
     row("pto.tmov", "src fp? preQuantScalar:s?", "dst", pipe=_move_pipe, form=_TMOV, attrs={
         "accToVecMode": "enum:acc_to_vec_mode", "reluPreMode": "enum:relu_pre_mode", "grpAxis": "enum:mx_group_axis"}),
     row("pto.textract", "src indexRow:i indexCol:i fp? preQuantScalar:s?", "dst", pipe=_extract_pipe,
@@ -240,7 +247,7 @@ _OTHER = (
     row("pto.tci", "start:s ~tmp?", "dst", pipe=_ramp_pipe, attrs={"descending": "bool"}),
     row("pto.ttri", "diagonal:s", "dst", form="dps_in", attrs={"upperOrLower": "int"}),
     row("pto.trandom", "key0:s key1:s counter0:s counter1:s counter2:s counter3:s", "dst", form="dps_in",
-        modelled=False, attrs={"rounds": "int"}),
+        attrs={"rounds": "int"}),
     row("pto.tsort32", "src idx ~tmp?", "dst"),
     row("pto.tmrgsort", "srcs* blockLen:s? ~tmp?", "dsts* excuted:t?", form=_TMRGSORT,
         attrs={"exhausted": "bool"}),
@@ -251,14 +258,14 @@ _OTHER = (
     row("pto.tscatter", "src indexes?", "+dst", form=_TSCATTER, phases=_scatter_phases, attrs={
         "axis": "str:row col", "maskPattern": "enum:mask_pattern"}),
     row("pto.thistogram", "src idx", "dst", modelled=False, attrs={"byte": "int"}),
-    row("pto.tquant", "src fp offset? ~tmp?", "dst", form=_TQUANT, modelled=False,
+    row("pto.tquant", "src fp offset? ~tmp?", "dst", form=_TQUANT, phases=_quant_phases,
         attrs={"quant_type": "enum:quant_type"}),
-    row("pto.tdequant", "src scale offset", "dst", modelled=False),
+    row("pto.tdequant", "src scale offset", "dst"),
     row("pto.tquant.mx", "src", "dst exp max scaling exp_zz?", modelled=False, attrs={
         "quant_type": "enum:quant_type", "quantScaleAlg": "enum:quant_scale_alg", "storeMode": "enum:vec_store_mode",
         "grpAxis": "enum:mx_group_axis", "interleave": "bool"}),
     row("pto.tget_scale_addr", "src", "dst", pipe="S", modelled=False),
-    row("pto.tprint", "src ~tmp:t?", "", pipe="V", modelled=False, attrs={"printFormat": "enum:print_format"}),
+    row("pto.tprint", "src ~tmp:t?", "", pipe="V", attrs={"printFormat": "enum:print_format"}),
     row("pto.tgetval", "src offset:i", "", pipe="S", form="ins ( $src , $offset : :src , :offset ) outs : @ {}"),
     row("pto.tsetval", "offset:i val:s", "+dst", pipe="S"),
 )

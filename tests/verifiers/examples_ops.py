@@ -306,6 +306,26 @@ def _cast_of(name: str) -> str:
         out("d", wide, "c32", "c8", "m", "f16"))), "%m: !pto.ptr<f16>")
 
 
+def _worked_in(scratch: str) -> str:
+    """A row sum with this scratch, after which the exponents of tile `t`, which was full before, are stored."""
+    return _lines(
+        alloc("s", VEC), fill("s", VEC), alloc("t", VEC, 8192), fill("t", VEC), alloc("u", VEC, 32768),
+        alloc("d", COLUMN, 65536, "c32", "c1"),
+        f"pto.trowsum ins(%s, %{scratch} : {VEC}, {VEC}) outs(%d : {COLUMN})", alloc("e", VEC, 16384),
+        unary("texp", "t", "e", VEC), out("e", VEC))
+
+
+def _quantised(rows: str) -> str:
+    """32 rows in 8 bits, with `rows` scales; then taken back."""
+    small, scale = tile(32, 64, "i8"), tile(32, 8)
+    return kernel("\n".join((
+        alloc("s", VEC), fill("s", VEC), alloc("f", scale, 8192, "c32", "c8"), given("f", scale, cols="c8"),
+        f"pto.set_validshape %f, %{rows}, %c8 : {scale}",
+        alloc("t", VEC, 16384), alloc("d", small, 32768),
+        f"pto.tquant ins(%s, %f : {VEC}, {scale}) outs(%d, %t : {small}, {VEC}) "
+        "{quant_type = #pto<quant_type INT8_SYM>}", out("d", small, pointer="m", dtype="i8"))), "%m: !pto.ptr<i8>")
+
+
 PAIRS: dict[str, Pair] = {
     "VALID-BLOCKS": Pair(_blocks("c32"), _blocks("c16")),
     "VALID-ALIKE": Pair(_added("c32"), _added("c16")),
@@ -332,6 +352,8 @@ PAIRS: dict[str, Pair] = {
     "LAYOUT-VECTOR": Pair(_largest("none_box"), _largest("row_major")),
     "INIT-PATH": Pair(_filled_in_loop("c4"), _filled_in_loop("M")),
     "INIT-VALID": Pair(_widened("c8"), _widened("c32")),
+    "INIT-SCRATCH": Pair(_worked_in("u"), _worked_in("t")),
+    "VALID-SCALE": Pair(_quantised("c32"), _quantised("c16")),
     "WRITE-ANY": Pair(_kept("window"), _kept("tile")),
     "WRITE-OUT": Pair(_handed("q"), _handed("p"), outputs=("q",)),
     "WRITE-LANES": Pair(_halves("c16"), _halves("c8")),
