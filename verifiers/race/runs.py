@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TypeAlias
 
-from pypto_verified.index import Cond, Expr, const
+from pypto_verified.index import Cond, Expr, const, symbols_of
 from pypto_verified.index.cond import FALSE
-from pypto_verified.layouts import BLayout
-from verifiers.access import Branch, Loop, Node, Rect, Sequence, Step, SymbolKind, TileUse
+from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.race.accesses import Access
+from verifiers.race.certain import certain
 from verifiers.race.cycles import stepped_variable
 from verifiers.race.items import Item
 from verifiers.race.order import Order
@@ -57,6 +57,7 @@ class Run(Walker):
         self.values = Values(self.program, given, truth)
         self.given = given
         self.moving = deciding(self.program)
+        self._passed = frozenset(n for n in self.values.watched if self.program.symbols.kinds[n] in _PASSED)
         self.wanted = wanted
         self.budget = budget
         self.found: dict[Want, Witness] = {}
@@ -168,7 +169,9 @@ class Run(Walker):
         """Where an access is in this run; None if it touches nothing."""
         place = access.place
         if isinstance(place, OnChip):
-            rect = self._valid(access.tile, place.rect) if access.tile is not None else place.rect
+            rect, tile = place.rect, access.tile
+            if tile is not None:
+                rect = certain(tile, rect, self._extent(tile.valid_rows), self._extent(tile.valid_cols))
             if not rect.span:
                 return None
             return OnChip(self._slots.get(place.arena, place.arena), self._number(place.base), rect)
@@ -176,18 +179,13 @@ class Run(Walker):
             tuple(self._number(e) for e in part) for part in (place.offsets, place.sizes, place.strides))
         return Box(place.arena, self._number(place.offset), offsets, sizes, strides, place.itemsize)
 
-    def _valid(self, tile: TileUse, rect: Rect) -> Rect:
-        """The lines and bytes that have valid elements: what a run is sure to touch."""
-        rows, cols = self.values.of(tile.valid_rows), self.values.of(tile.valid_cols)
-        if rows <= 0 or cols <= 0:
-            return replace(rect, rows=0)
-        plain = not tile.type.boxed and tile.type.blayout is BLayout.ROW
-        if not plain or (rect.rows, rect.row_bytes) != (tile.rect.rows, tile.rect.row_bytes):
-            return rect
-        width = min(rect.row_bytes, cols * tile.type.dtype.bytes)
-        if rect.rows == tile.type.rows:
-            return replace(rect, rows=min(rows, rect.rows), row_bytes=width)
-        return rect
+    def _extent(self, valid: Expr) -> int:
+        """A valid extent. A single row or column is there in every tile that is not empty; that there are more of them
+        is what callers decide."""
+        found = self.values.of(valid)
+        if found > 1 and valid.value is None:
+            self.values.asked |= self._passed.intersection(symbols_of(valid))
+        return found
 
     def _number(self, e: Expr) -> Expr:
         return e if e.value is not None else const(self.values.of(e))

@@ -13,7 +13,7 @@ from verifiers.access.symbols import UNCONSTRAINED
 from verifiers.flags import trip_names
 from verifiers.solver.cone import booleans_of, conjuncts, names_of
 
-_CHOSEN = frozenset({SymbolKind.DIM, SymbolKind.BLOCK})
+_CHOSEN = frozenset({SymbolKind.DIM, SymbolKind.BLOCK, SymbolKind.PARAM, SymbolKind.SIZE})
 MOST_TRIED = 240
 """Choices of numbers that are tried for one function."""
 _SMALL = (1, 2, 3, 0, 4, 5)
@@ -141,7 +141,7 @@ def choices(
     """Values for extents, block indices and parameters, small ones first, under which the assumptions hold; those of
     `told` stay."""
     kinds = program.symbols.kinds
-    names = [n for n, k in kinds.items() if k in _CHOSEN or n in trip_names(program) or k is SymbolKind.PARAM]
+    names = [n for n, k in kinds.items() if k in _CHOSEN or n in trip_names(program)]
     used = deciding(program)
     moving = [n for n in names if n in used and n not in told][:6]
     loops = _loops(program)
@@ -152,8 +152,9 @@ def choices(
     fixed = {
         n: 0 if kinds[n] is SymbolKind.BLOCK else _allowed(n, (4 * scale, *small), background)
         for n in names if n not in moving}
+    full = {n: v for n, v in _full_extents(program).items() if n in moving}
     tried = 0
-    for values in _mixed(len(moving), small, far):
+    for values in _mixed(moving, small, far, full):
         given = {**fixed, **dict(zip(moving, values, strict=True)), **told}
         if kinds.get("subblock_idx") is SymbolKind.BLOCK and given.get("subblock_idx", 0) > 1:
             continue
@@ -174,17 +175,34 @@ def _allowed(name: str, values: tuple[int, ...], background: Cond) -> int:
     return next((v for v in values if all(holds(c, {name: v}) for c in alone)), values[0])
 
 
-def _mixed(count: int, small: list[int], far: list[int]) -> Iterator[tuple[int, ...]]:
-    """The same number for all, then all combinations of the first few of the small ones."""
-    if not count:
+def _mixed(
+    moving: list[str], small: list[int], far: list[int], full: Mapping[str, int]
+) -> Iterator[tuple[int, ...]]:
+    """The same number for all, the same but for valid extents, which are whole, then all combinations of the first few
+    of the small ones."""
+    if not moving:
         yield ()
         return
-    same = [(v,) * count for v in (*small, *far)]
-    yield from same
+    same = [(v,) * len(moving) for v in (*small, *far)]
+    same += [tuple(full.get(n, v) for n in moving) for v in (*small, *far) if full]
+    yield from dict.fromkeys(same)
     seen = set(same)
-    for values in product(small[:8], repeat=count):
+    for values in product(small[:8], repeat=len(moving)):
         if values not in seen:
             yield values
+
+
+def _full_extents(program: AccessProgram) -> dict[str, int]:
+    """What symbols are at most that stand for the valid extents of tiles."""
+    found: dict[str, int] = {}
+    for made in program.defined:
+        tile = made.tile
+        for valid, physical in ((tile.valid_rows, tile.type.rows), (tile.valid_cols, tile.type.cols)):
+            named = symbols_of(valid)
+            if len(named) == 1 and valid.terms and valid.terms[0][0][0].kind == "sym":
+                (name,) = named
+                found[name] = min(found.get(name, physical), physical)
+    return found
 
 
 @lru_cache(maxsize=1)

@@ -1,0 +1,65 @@
+"""Bytes that a run is sure to touch: all of valid elements, by the address function of the simulator."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.pto.reader import read
+from pypto_verified.report.model import Verdict
+from pypto_verified.simulator.layout import layout_of
+from tests.verifiers.examples_race import both
+from tests.verifiers.kernels import alloc, check, fill, kernel, load, tile, view, window
+from verifiers.access import TileUse, build_program
+from verifiers.access.overlap import mask
+from verifiers.race.certain import certain
+
+TYPES = [
+    ("f32", "vec", "row_major", "none_box", 512), ("f32", "vec", "col_major", "none_box", 512),
+    ("f16", "mat", "col_major", "row_major", 512), ("f16", "mat", "row_major", "col_major", 512),
+    ("f32", "acc", "col_major", "row_major", 1024), ("f16", "left", "row_major", "row_major", 512),
+]
+"""ND, DN, NZ, ZN, the accumulator's NZ, ZZ."""
+
+
+def _tile(dtype: str, loc: str, blayout: str, slayout: str, fractal: int) -> TileUse:
+    text = tile(32, 64, dtype, loc, blayout, slayout, fractal)
+    program = build_program(read(kernel("\n".join((alloc("x", text), fill("x", text))))).funcs[0], "", "a2a3")
+    return program.defined[0].tile
+
+
+@pytest.mark.parametrize("extent", [(32, 64), (32, 48), (17, 64), (16, 16), (5, 3), (1, 1), (32, 1), (1, 64)])
+@pytest.mark.parametrize("form", TYPES, ids=lambda form: "-".join(map(str, form)))
+def test_each_byte_belongs_to_a_valid_element(form: tuple[str, str, str, str, int], extent: tuple[int, int]) -> None:
+    use = _tile(*form)
+    size = use.type.dtype.bytes
+    t = use.type
+    places = layout_of(t.blayout, t.slayout, t.fractal, t.rows, t.cols, size)
+    valid = sum(mask(places.offset(r, c) * size, 1, size, size) for r in range(extent[0]) for c in range(extent[1]))
+    part = certain(use, use.rect, *extent)
+    touched = mask(0, part.rows, part.row_bytes, part.pitch)
+    assert touched and not touched & ~valid
+    if extent == (32, 64) or form[3] == "none_box":
+        assert touched == valid
+
+
+def test_an_empty_extent_touches_nothing() -> None:
+    use = _tile(*TYPES[0])
+    assert certain(use, use.rect, 0, 64).span == 0 == certain(use, use.rect, 32, 0).span
+
+
+@pytest.mark.parametrize(("taken", "verdict"), [("c0", Verdict.REFUTED), ("c16", Verdict.UNKNOWN)])
+def test_a_race_on_rows_that_a_caller_may_leave_empty_is_not_claimed(taken: str, verdict: Verdict) -> None:
+    """A load of the first `%N` rows may run while an extract reads 16 rows: its first row is always loaded, row 16 only
+    by a caller with more than 16."""
+    mat = tile(32, 16, "f16", "mat", "col_major", "row_major")
+    left = tile(16, 16, "f16", "left", "row_major", "row_major")
+    rows = view("pv", "p", "c64", "c16").replace("xf32>", "xf16>")
+    part = window("part", "pv", "%c0, %c0", "%N, %c16").replace("xf32>", "xf16>")
+    body = "\n".join((
+        rows, part, alloc("old", mat, 0, "c32", "c16"), alloc("new", mat, 0, "N", "c16"),
+        alloc("l", left, 0, "c16", "c16"), both("S MTE1"),
+        f"pto.textract ins(%old, %{taken}, %c0 : {mat}, index, index) outs(%l : {left})",
+        load("part", "new", mat).replace("xf32>", "xf16>")))
+    text = kernel(body, "%N: index", "cube").replace("!pto.ptr<f32>", "!pto.ptr<f16>")
+    found = check(text, families="RACE", assume=("N >= 1", "N <= 32"))
+    assert {o.verdict for o in found.obligations if o.rule == "RACE-WAR"} == {verdict}
