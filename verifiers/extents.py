@@ -19,6 +19,7 @@ from verifiers.op_sites import (
     COL_EXPANSION,
     COL_REDUCTION,
     COLS,
+    PART_ARGS,
     PARTIAL,
     QUANTISING,
     ROW_EXPANSION,
@@ -311,17 +312,46 @@ VALID_CUT: Rule[ExtentSite] = Rule(
 def _partial(s: OpSite) -> Cond:
     target = destination(s.step)
     assert target is not None
-    return any_of((*(_full(t, target) for t in sources(s.step)), empty(target.valid_rows, target.valid_cols)))
+    values = (*s.step.tiles("src0"), *s.step.tiles("src1"))
+    return any_of((*(_full(t, target) for t in values), empty(target.valid_rows, target.valid_cols)))
 
 
 VALID_PART: Rule[OpSite] = Rule(
     id="VALID-PART", kind=SAFETY, observable=True, requires=("VF-01",),
     source="PTO-ISA TPartBinOps.hpp: one source covers the destination",
     claim="one source of a partial op covers the destination",
-    sites=compute_sites(PARTIAL), applies=lambda s: unless_refused(s, _partial(s), _EXTENTS),
+    sites=compute_sites(PARTIAL | PART_ARGS), applies=lambda s: unless_refused(s, _partial(s), _EXTENTS),
     goal=_partial, explain=_shapes,
     help=lambda s: "narrow the destination to the larger source",
     mutant=lambda s: len(sources(s.step)) > 0,
+)
+
+
+def _couples(context: Context) -> Iterator[ExtentSite]:
+    """Values and their indices, of each source and of the result."""
+    for site in op_sites(context):
+        if site.op.name not in PART_ARGS:
+            continue
+        for group in ("src0", "src1", "dst"):
+            for values in site.step.tiles(group):
+                for numbers in site.step.tiles(f"{group}Idx"):
+                    for axis in (ROWS, COLS):
+                        yield extent_site(site, numbers, values, axis)
+
+
+def _together(s: ExtentSite) -> Cond:
+    return any_of((eq(s.have, s.want), empty(s.target.valid_rows, s.target.valid_cols)))
+
+
+VALID_COUPLE: Rule[ExtentSite] = Rule(
+    id="VALID-COUPLE", kind=SAFETY, observable=False, requires=("VF-01",),
+    unseen="a run goes over what the values declare",
+    source="PTO-ISA npu/a2a3 TPartArgOp.hpp (else nothing is computed), npu/a5 TPartArgBinOps.hpp",
+    claim="values and their indices in a partial op have one valid shape",
+    sites=_couples, applies=lambda s: unless_refused(s, _together(s), _EXTENTS),
+    goal=_together, explain=_short,
+    help=lambda s: f"give {s.source.name} the valid shape of {s.target.name}",
+    mutant=lambda s: any_of((_together(s), s.axis == ROWS)),
 )
 
 
@@ -365,5 +395,5 @@ VALID_RESHAPE: Rule[ViewSite] = Rule(
 
 RULES = (
     VALID_BLOCKS, VALID_COVER, VALID_MATMUL_SIZE, VALID_REDUCE, VALID_REDUCE_EMPTY, VALID_EXPAND, VALID_PAD, VALID_CUT,
-    VALID_PART, VALID_RESHAPE,
+    VALID_PART, VALID_COUPLE, VALID_RESHAPE,
 )

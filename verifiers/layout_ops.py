@@ -14,6 +14,7 @@ from verifiers.access import TileUse
 from verifiers.op_sites import (
     COL_EXPANSION,
     COL_REDUCTION,
+    PART_ARGS,
     PARTIAL,
     ROW_EXPANSION,
     ROW_REDUCTION,
@@ -114,7 +115,7 @@ LAYOUT_STORE: Rule[TransferSite] = Rule(
     mutant=lambda s: s.tile.type.slayout is not SLayout.COL,
 )
 
-_UNBOXED = PARTIAL | ROW_EXPANSION | COL_EXPANSION | ROW_REDUCTION | COL_REDUCTION | names(
+_UNBOXED = PARTIAL | PART_ARGS | ROW_EXPANSION | COL_EXPANSION | ROW_REDUCTION | COL_REDUCTION | names(
     "trowexpand tcolexpand tsel tsels tcmp tcmps tci ttri tsort32 tconcat")
 
 

@@ -28,6 +28,7 @@ def names(text: str) -> frozenset[str]:
 
 
 PARTIAL = names("tpartadd tpartmul tpartmax tpartmin")
+PART_ARGS = names("tpartargmax tpartargmin")
 ROW_REDUCTION = names("trowsum trowmax trowmin trowprod trowargmax trowargmin")
 COL_REDUCTION = names("tcolsum tcolmax tcolmin tcolprod tcolargmax tcolargmin")
 ROW_EXPANSION = names(

@@ -12,7 +12,15 @@ from verifiers.access import Step, TileUse
 from verifiers.access.indexed import indexed, picked
 from verifiers.access.overlap import FAR, mask
 from verifiers.access.tiles import inner_box, rect_of
-from verifiers.op_sites import COL_EXPANSION, COL_REDUCTION, PRODUCT, QUANTISING, ROW_EXPANSION, ROW_REDUCTION
+from verifiers.op_sites import (
+    COL_EXPANSION,
+    COL_REDUCTION,
+    PART_ARGS,
+    PRODUCT,
+    QUANTISING,
+    ROW_EXPANSION,
+    ROW_REDUCTION,
+)
 
 MERGING = frozenset({"pto.tinsert", "pto.tsetval", "pto.tscatter", "pto.mscatter"})
 """Ops that keep the rest of their destination."""
@@ -80,7 +88,7 @@ def _read(step: Step, tile: TileUse) -> Region:
     return Region(tile, rows, cols)
 
 
-_IN_PLACE = elementwise.OPS | {"pto.tmov", "pto.tpartadd", "pto.tpartmul", "pto.tpartmax", "pto.tpartmin"}
+_IN_PLACE = elementwise.OPS | PART_ARGS | {"pto.tmov", "pto.tpartadd", "pto.tpartmul", "pto.tpartmax", "pto.tpartmin"}
 """Ops that read at the places that they write."""
 
 
@@ -146,6 +154,8 @@ def _written(step: Step, tile: TileUse) -> Region:
         return Region(tile, tile.valid_rows, const(tile.type.cols))
     if name in ("pto.tcmp", "pto.tcmps"):
         return _mask(tile, (step.tiles("src0") or step.tiles("src"))[0])
+    if name in PART_ARGS:
+        return Region(tile, step.tiles("dst")[0].valid_rows, step.tiles("dst")[0].valid_cols)
     if name == "pto.texpands" and tile.type.loc is Space.MAT:
         return _all(tile)  # a fill of L1 goes over the whole tile
     if name in ROW_REDUCTION:

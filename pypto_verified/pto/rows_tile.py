@@ -175,7 +175,7 @@ _BINARY = (
     row("pto.tsubc", "src0 src1 src2", "dst", inplace="src0 src1 src2"),
     row("pto.taddsc", "src0 scalar:s src1", "dst", inplace="src0 src1"),
     row("pto.tsubsc", "src0 scalar:s src1", "dst", inplace="src0 src1"),
-    *(row(f"pto.{n}", "src0 src1 src0Idx src1Idx", "dst dstIdx", modelled=False) for n in (
+    *(row(f"pto.{n}", "src0 src1 src0Idx src1Idx", "dst dstIdx") for n in (
         "tpartargmax", "tpartargmin")),
 )
 

@@ -108,6 +108,20 @@ def _part(rows: str) -> str:
         f"pto.tpartadd ins(%a, %b : {VEC}, {VEC}) outs(%d : {VEC})", out("d", VEC, rows))
 
 
+def _part_of_pairs(rows: str) -> str:
+    """The larger values of two tiles with 16 valid rows and where they stand, `rows` of which are valid."""
+    numbers = tile(dtype="i32")
+    return _lines(
+        *(line for name, at, n in (("a", 0, "c16"), ("b", 8192, "c16")) for line in (
+            alloc(name, VEC, at, n), fill(name, VEC))),
+        *(line for name, at, n in (("i", 16384, rows), ("j", 32768, "c16")) for line in (
+            alloc(name, numbers, at, n), f"pto.texpands ins(%number : i32) outs(%{name} : {numbers})")),
+        "%c98304 = arith.constant 98304 : i64", alloc("d", VEC, 65536, "c16"),
+        f"%e = pto.alloc_tile addr = %c98304 valid_row = %c16 valid_col = %c64 : {numbers}",
+        f"pto.tpartargmax ins(%a, %b, %i, %j : {VEC}, {VEC}, {numbers}, {numbers}) outs(%d, %e : {VEC}, {numbers})",
+        out("d", VEC, "c16")).replace("%p:", "%number: i32, %p:")
+
+
 def _reshaped(rows: str) -> str:
     """A tile with `rows` valid rows relabelled as 64 full rows."""
     flat = tile(64, 32, valid=("64", "32"))
@@ -338,6 +352,7 @@ PAIRS: dict[str, Pair] = {
     "VALID-CUT": Pair(_extract("c64"), _extract("c32")),
     "VIEW-EXTRACT": Pair(_cut("c512"), _cut("c16")),
     "VALID-PART": Pair(_part("c16"), _part("c32")),
+    "VALID-COUPLE": Pair(_part_of_pairs("c16"), _part_of_pairs("c8")),
     "VALID-RESHAPE": Pair(_reshaped("c32"), _reshaped("c16")),
     "DTYPE-SAME": Pair(_each_column("f32"), _each_column("i32")),
     "DTYPE-DEVICE": Pair(_remainder("f32", "f32"), _remainder("f16", "f16")),

@@ -144,3 +144,12 @@ def test_powers_and_sums_of_products_are_judged_like_other_lane_wise_ops(line: s
 
     assert outcome("c32").verdict is Verdict.PROVED
     assert finding(outcome("c16"), "VALID-SOURCE").verdict is Verdict.REFUTED
+
+
+def test_where_the_larger_values_stand_is_judged_with_them() -> None:
+    """Two results, both stored from what was written: as much as the values declare."""
+    good = PAIRS["VALID-COUPLE"].good
+    assert check(good).verdict is Verdict.PROVED
+    result = check(good.replace("valid_row = %c16 valid_col = %c64", "valid_row = %c32 valid_col = %c64", 2).replace(
+        "%d = pto.alloc_tile addr = %a65536 valid_row = %c32", "%d = pto.alloc_tile addr = %a65536 valid_row = %c16"))
+    assert result.verdict is not Verdict.PROVED
