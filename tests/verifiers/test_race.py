@@ -483,3 +483,14 @@ def test_a_hand_over_in_a_loop_that_runs_once_is_judged(pipe: str, expected: Ver
     once = "\n".join(("scf.for %once = %c0 to %c1 step %c1 {", stored, "}"))
     found = _judge(told.replace(stored, once), explicit=True)
     assert {o.verdict for o in found.obligations if o.rule == "RACE-CORE"} == {expected}
+
+
+@pytest.mark.parametrize(("pair", "expected"), [("MTE2 V", PROVED), ("MTE2 MTE3", REFUTED)])
+def test_a_caller_who_passes_an_empty_tile_does_not_make_a_race_right(pair: str, expected: Verdict) -> None:
+    """`%M` valid rows, and a branch on `%N`: a race for whoever has a row and takes the branch."""
+    text = pipes(
+        f"%part = pto.alloc_tile addr = %a0 valid_row = %M valid_col = %c64 : {VEC}",
+        window("some", "pv", "%c0, %c0", "%M, %c64"), load("some", "part", VEC), both(pair),
+        branch("slt, %N, %c1", unary("texp", "part", "b", VEC)), args="%M: index, %N: index")
+    found = _judge(text, assume=("M >= 0", "M <= 32"))
+    assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == {expected}

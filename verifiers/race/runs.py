@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from pypto_verified.index import Cond, Expr, const, symbols_of
 from pypto_verified.index.cond import FALSE
+from pypto_verified.targets.pipes import Hazard
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.race.accesses import Access
 from verifiers.race.certain import certain
@@ -50,7 +51,7 @@ class _Enough(Exception):
 
 class Run(Walker):
     """One run under `given`. `found`: a witness for each pair of `wanted` that it breaks; `ran`: how often each
-    step took place."""
+    step took place, of those that move data whether they wrote, and touched anything."""
 
     def __init__(self, core: Core, given: dict[str, int], truth: bool, wanted: set[Want], budget: int) -> None:
         super().__init__(core)
@@ -61,7 +62,7 @@ class Run(Walker):
         self.wanted = wanted
         self.budget = budget
         self.found: dict[Want, Witness] = {}
-        self.ran: Counter[int] = Counter()
+        self.ran: Counter[tuple[int, bool]] = Counter()
         self._order = Order()
         self._names = {s.expr.uid: name for name, s in self.program.symbols.shown.items()}
         self._when: dict[int, dict[str, int]] = {}
@@ -133,10 +134,10 @@ class Run(Walker):
         return self.values.holds(loop.inside)
 
     def _step(self, step: Step) -> None:
-        self.ran[step.index] += 1
         sync = self.syncs.get(step.index)
         if sync is not None:
             self._spend()
+            self.ran[step.index, False] += 1
             id = None
             if sync.id is not None:
                 self.values.decide(sync.id)
@@ -159,6 +160,7 @@ class Run(Walker):
                 phases.setdefault(access.phase, []).append(item)
         if not phases:
             return
+        self.ran.update({(step.index, i.access.writes): 1 for items in phases.values() for i in items})
         self.touch([tuple(p) for _, p in sorted(phases.items())], self._order)
         counters = self._counters(step)
         for items in phases.values():
@@ -254,10 +256,12 @@ def search(core: Core, wanted: Iterable[Want], background: Cond) -> dict[Want, W
     return found
 
 
-def _took_place(want: Want, ran: Counter[int]) -> bool:
+def _took_place(want: Want, ran: Counter[tuple[int, bool]]) -> bool:
     """Whether the second op was reached after the first: in the next round, where it does not stand behind it."""
     first, second = want[1][:2]
-    return bool(ran[first]) and ran[second] >= (1 if first < second else 2)
+    hazard = want[1][2] if len(want[1]) == 3 else None
+    writes = hazard in (Hazard.RAW, Hazard.WAW), hazard in (Hazard.WAR, Hazard.WAW)
+    return bool(ran[first, writes[0]]) and ran[second, writes[1]] >= (1 if first < second else 2)
 
 
 _TRIED = (0, 1, 2, 3, 17)
@@ -267,11 +271,11 @@ _PASSED = (SymbolKind.PARAM, SymbolKind.SIZE, SymbolKind.LAUNCH)
 
 def _try(
     core: Core, left: set[Want], found: dict[Want, Witness], tried: Iterable[dict[str, int]]
-) -> Counter[int]:
+) -> Counter[tuple[int, bool]]:
     """Run until all of `left` are found or the budget is spent; those that depend on nothing that is not chosen leave
-    `left`. How often each step took place in one run at most."""
+    `left`. How often each step took place in one run at most, as in `Run`."""
     budget, opaque = MOST_STEPS, False
-    ran: Counter[int] = Counter()
+    ran: Counter[tuple[int, bool]] = Counter()
     for given, truth in product(tried, (False, True)):
         if not left or budget <= 0:
             break
