@@ -1,6 +1,6 @@
 """BOUND, VALID and LAYOUT, for ops that take indices from a tile, or elements by a mask pattern.
 
-Which elements such an op touches is decided by data. Where the data is a ramp that the kernel itself makes, it is
+Which elements such an op touches is decided by data. Where the kernel itself computes the data from constants, it is
 judged; elsewhere INDEX-DATA is assumed.
 """
 
@@ -16,14 +16,13 @@ from pypto_verified.layouts import BLayout
 from pypto_verified.pto.module import EnumAttr
 from verifiers.access import Step, SymbolKind, TileUse, Window
 from verifiers.access.indexed import Indexed, by_row, indexed
-from verifiers.last_write import last_writes_of
+from verifiers.index_range import BLOCK_BYTES, count, range_of
 from verifiers.layout_ops import layout_name
 from verifiers.op_sites import empty, is_vec, names, unless_refused
 from verifiers.rule import SAFETY, Rule, Witness
 from verifiers.sites import Context, OpSite, Site, TileSite, op_sites, op_text
-from verifiers.written import place_of
 
-_BLOCK_BYTES, _REPEAT_BYTES = 32, 256
+_REPEAT_BYTES = 256
 _EXTENTS = frozenset({"VALID", "FULL", "ALONG", "ACROSS", "MASK", "SHAPE"})
 _LAYOUTS = frozenset({"LAYOUT", "SPACE", "PLACE"})
 """Words of the assembler's rows about extents, and about layouts and memories."""
@@ -48,10 +47,10 @@ def _index_sites(context: Context) -> Iterator[IndexSite]:
         if taking is None or _has_policy(site.step):
             continue
         for table in site.step.operands.get(taking.table, ()):
-            count = _count(site.step, table)
+            number = count(site.step, table)
             (indices,) = site.step.operands[taking.indices]
-            if count is not None and isinstance(indices, TileUse | Window):
-                yield _index_site(site, taking, indices, table, count)
+            if number is not None and isinstance(indices, TileUse | Window):
+                yield _index_site(site, taking, indices, table, number)
 
 
 def _index_site(
@@ -59,7 +58,7 @@ def _index_site(
 ) -> IndexSite:
     name = _name(indices)
     context = site.context
-    known = _ramp(context, site.step, taking, indices, table) if isinstance(indices, TileUse) else None
+    known = range_of(context, site.step, taking, indices, table) if isinstance(indices, TileUse) else None
     low, high = known or (context.program.symbols.new(f"{name}_index", SymbolKind.DATA, hidden=True),) * 2
     label = f"{site.label} {name}"
     return IndexSite(context, site.op, site.path, label, name, _name(table), low, high, count, known is not None)
@@ -73,37 +72,6 @@ def _has_policy(step: Step) -> bool:
     """Whether the op itself says what becomes of indices that name nothing."""
     policy = step.op.attrs.get("gatherOob") or step.op.attrs.get("scatterOob")
     return isinstance(policy, EnumAttr) and policy.member != "undefined"
-
-
-def _count(step: Step, table: object) -> Expr | None:
-    """What an index is below."""
-    if isinstance(table, Window):
-        sizes = table.sizes[:-1] if by_row(step) else table.sizes
-        return prod(sizes, start=const(1))
-    if not isinstance(table, TileUse):
-        return None
-    size = table.type.rows * table.type.cols
-    return const(size * table.type.dtype.bytes - _BLOCK_BYTES + 1 if step.op.name == "pto.tgatherb" else size)
-
-
-def _ramp(
-    context: Context, step: Step, taking: Indexed, indices: TileUse, table: object
-) -> tuple[Expr, Expr] | None:
-    """The least and the largest index, where a ramp of constants is all that the op can find. Elements outside of the
-    table's valid region have no value, so only a full table is judged."""
-    number = step.reads().index(indices)
-    sources = list(last_writes_of(context.program).get((step.index, number), {}))
-    if len(sources) != 1 or sources[0].step.op.name != "pto.tci" or place_of(sources[0].tile) != place_of(indices):
-        return None
-    if isinstance(table, TileUse) and (table.valid_rows.value, table.valid_cols.value) != (
-            table.type.rows, table.type.cols):
-        return None
-    (start,) = sources[0].step.operands["start"]
-    places = step.tiles(taking.places)
-    if not isinstance(start, Expr) or start.value is None or not places:
-        return None
-    last = places[0].valid_cols - 1
-    return (start - last, start) if sources[0].step.op.attrs.get("descending") is True else (start, start + last)
 
 
 def _named(s: IndexSite) -> Cond:
@@ -179,7 +147,7 @@ def _enough(s: TakenSite) -> Cond:
         fits = all_of((eq(have_rows, rows), eq(have_cols, cols)))
         return any_of((fits, all_of((empty(rows, cols), empty(have_rows, have_cols)))))
     if name == "pto.tgatherb":
-        block = _BLOCK_BYTES // s.places.type.dtype.bytes
+        block = BLOCK_BYTES // s.places.type.dtype.bytes
         fits = all_of((have_rows >= rows, have_cols >= (cols + block - 1) // block))
     elif name in ("pto.mgather", "pto.mscatter") and by_row(s.step):
         fits = any_of((

@@ -156,7 +156,7 @@ _ROWS = (
     ),
     Assumption(
         "INDEX-DATA", "indices that an op reads from memory name valid elements of what they index",
-        "only what the kernel itself makes, a ramp, is known to name such",
+        "only indices that the kernel itself computes from constants are known to name such",
         ("BOUND", "INIT"), "PTO-ISA TGather.hpp, TScatter.hpp, MGather.hpp look at no index; PTOAS can't",
     ),
     Assumption(
