@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
+from pypto_verified.simulator.replay import replay
+from pypto_verified.targets import target
 from tests.verifiers.examples_index import NUMBERS, ROW, gathered
-from tests.verifiers.kernels import alloc, check, finding, obligations, tile, verdicts
+from tests.verifiers.kernels import alloc, check, finding, kernel, obligations, out, tile, verdicts
+from verifiers.access import build_program
+from verifiers.known_values import elements_read
 
 FLOATS = tile(1, 64)
 
@@ -85,3 +90,24 @@ def test_a_row_at_run_time_of_indices_that_all_name_something() -> None:
         f"{ROW}, {NUMBERS}) outs(%d", f"{ROW}, {one}) outs(%d").replace("%m: !pto.ptr<i32>", "%M: index")
     (found,) = obligations(check(text, chip="a5", families="BOUND"), "BOUND-INDEX")
     assert (found.verdict, "INDEX-DATA" in found.assumptions) == (Verdict.PROVED, False)
+
+
+@pytest.mark.parametrize("lines", [
+    _fraction("32", "5.000000e-01", TRUNC), _fraction("7", "2.500000e-01", "{rmode = #pto<round_mode CEIL>} "),
+    _fraction("0", "5.000000e-01", "{rmode = #pto<round_mode RINT>} "), _rows(64), _rows(65), _rows(3, "tsub"),
+])
+def test_what_is_known_is_what_a_run_finds(lines: tuple[str, ...]) -> None:
+    """The indices are stored: every element is the one that the simulator computes."""
+    rows = "c2" if any("lin2" in line for line in lines) else "c1"
+    numbers = tile(2 if rows == "c2" else 1, 64, "i32")
+    text = kernel("\n".join((
+        alloc("i", numbers, 16384, rows), *lines, out("i", numbers, rows, pointer="m", dtype="i32"))),
+        "%m: !pto.ptr<i32>")
+    (func,) = read(text, "k.pto").funcs
+    program = build_program(func, "k.pto", "a5")
+    (store,) = (s for s in program.steps if s.op.name == "pto.tstore")
+    known = elements_read(program, store, store.tiles("src")[0])
+    outcome = replay(func, {}, target("a5"))
+    assert not outcome.errors
+    assert known is not None
+    assert known.reshape(-1).tolist() == outcome.outputs["m"].tolist()
