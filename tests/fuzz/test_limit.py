@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import signal
 import sys
 import time
@@ -83,8 +84,7 @@ def _stuck(kernel: Kernel, example: int, *more: object) -> Verdict:
 
 def _out_of_reach(kernel: Kernel, example: int, *more: object) -> Verdict:
     if example == STUCK:
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGPROF})
-        _work(60)
+        hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)  # one call that comes back after minutes
     return examine(kernel, example, 1)
 
 
