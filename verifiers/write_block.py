@@ -24,6 +24,7 @@ from verifiers.write_grid import (
     without_gap,
 )
 from verifiers.write_nest import nest_site
+from verifiers.write_parts import by_element
 
 
 def _blocks(context: Context) -> Iterator[GridSite]:
@@ -35,6 +36,8 @@ def _blocks(context: Context) -> Iterator[GridSite]:
                 continue
             start, size = unclamped(window.offsets[axis]), window.sizes[axis]
             moving = moving_loops(step, start)
+            if moving and by_element(context, step, window):
+                continue
             walk = plain_walk(moving[0], start, size) if len(moving) == 1 and step.path is outside(step) else None
             alone = Walk("alone", const(1), start, size, step.path)
             untold = CALLERS_PLACE if context.strict and moving else ""

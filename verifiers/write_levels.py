@@ -106,7 +106,8 @@ def _counters(loop: Loop) -> set[str]:
     return {repr(t) for t in (loop.var, loop.counter) if t is not None and set(symbols_of(t)) == {repr(t)}}
 
 
-def _in_turns(made: Moved, loop: Loop) -> Moved:
+def turn_of(loop: Loop) -> tuple[Turn, dict[str, Expr]]:
+    """A loop as turns, and what its counter is in each of them. Untold for a loop that is not counted."""
     own = _counters(loop)
     if loop.lower is None or loop.upper is None or loop.step is None:
         raise Untold("how often a while loop runs is not followed")
@@ -114,9 +115,13 @@ def _in_turns(made: Moved, loop: Loop) -> Moved:
     pace = substitute(step, {BLOCKS: 1}).value
     if pace is not None and step is symbol(BLOCKS, 1) * pace and lower is symbol(BLOCK, 0) * pace:
         lower, step = const(0), const(pace)  # blocks that take turns make every turn once: theorem GRID-TURNS
-    turn = Turn(f"{min(own)}_turn", lower, loop.upper, step)
+    turn = Turn(f"{min(own, default=repr(loop.var))}_turn", lower, loop.upper, step)
     values = {repr(loop.var): lower + step * turn.counter, repr(loop.counter): turn.counter}
-    values = {name: value for name, value in values.items() if name in own}
+    return turn, {name: value for name, value in values.items() if name in own}
+
+
+def _in_turns(made: Moved, loop: Loop) -> Moved:
+    turn, values = turn_of(loop)
     return Moved(
         tuple(substitute(e, values) for e in made.starts), tuple(substitute(e, values) for e in made.sizes),
         made.extents, (*(t.at(values) for t in made.turns), turn), loop.path)
@@ -198,8 +203,12 @@ class Axis:
             raise Untold("a window that does not move by equal steps is not followed")
         if (pace.lo is None or pace.lo < 0) and not self.ladder.entails(self.known, pace >= 0):
             raise Untold("a window that moves back is not followed")
-        if name in (BLOCK, LANE):
-            return Level(name, None if name == BLOCK else const(2), pace)
+        if name == LANE:
+            return Level(name, const(2), pace)
+        if name == BLOCK:
+            # Who steps by the number of blocks says how many of them write side by side.
+            counted = any(BLOCKS in symbols_of(t.step) for t in self.moved.moving(self.number))
+            return Level(name, symbol(BLOCKS, 1) if counted else None, pace)
         turn = next(t for t in self.moved.turns if t.name == name)
         span = self._upper(turn, pace) - turn.lower
         if set(symbols_of(span)) & {t.name for t in self.moved.turns}:
@@ -275,11 +284,10 @@ def waits(step: Step, window: Window, ladder: Ladder, facts: Cond) -> Waits:
     starts = [unclamped(o) for o in window.offsets]
     placed = {n for e in starts for n in symbols_of(e)}
     still = [x for x in step.loops if not _counters(x) & placed]
-    in_range = {c for x in step.loops for c in _in_range(x)}
     begun = (start < extent for start, extent in zip(starts, window.bounds, strict=True))
     known = all_of((facts, *begun, *(c for x in step.loops if x not in still for c in _in_range(x))))
     runs = [x.upper > x.lower for x in still if x.lower is not None and x.upper is not None]
-    guards = [c for c in conjuncts(step.path) if c not in in_range]
+    guards = conditions(step)
     running = all_of((known, *runs))
 
     def left(asked: list[Cond], given: Cond) -> tuple[Cond, ...]:
@@ -294,6 +302,12 @@ def waits(step: Step, window: Window, ladder: Ladder, facts: Cond) -> Waits:
         if not left(at, running):
             return Waits(*(tuple(c for c in part if not names_of(c) & turning) for part in (found.guards, found.runs)))
     return found
+
+
+def conditions(step: Step) -> list[Cond]:
+    """The conditions around a step, but for the ranges of its loops."""
+    in_range = {c for loop in step.loops for c in _in_range(loop)}
+    return [c for c in conjuncts(step.path) if c not in in_range]
 
 
 def _in_range(loop: Loop) -> list[Cond]:

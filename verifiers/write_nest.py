@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, const, minimum, substitute, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
-from verifiers.access import Step, SymbolKind, Window
+from verifiers.access import BLOCKS, Step, SymbolKind, Window
 from verifiers.access.scalars import ceiling
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
@@ -22,6 +22,7 @@ from verifiers.solver.cone import conjuncts, names_of
 from verifiers.write_digits import Numbered, in_digits
 from verifiers.write_grid import CALLERS_PLACE, lone_stores, walked
 from verifiers.write_levels import Axis, Moved, Nest, Turn, Untold, counters, first_of, forward, moved, parts_of, waits
+from verifiers.write_parts import by_element
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,8 @@ def _sites(context: Context) -> Iterator[NestSite]:
 
 
 def nest_site(context: Context, step: Step, window: Window, axis: int) -> NestSite | None:
-    """None for an axis that another rule judges, or a caller."""
+    """None for an axis that another rule judges, or a caller: WRITE-UNION asks conditions on counters of each element.
+    """
     if walked(context, step, window, axis):
         return None
     kinds = context.program.symbols.kinds
@@ -129,6 +131,8 @@ def nest_site(context: Context, step: Step, window: Window, axis: int) -> NestSi
         if any(not names_of(c) <= sizes | counters(step) for c in held):
             return None
         if any(names_of(c) & counters(step) for c in (*held, *waiting.runs)):
+            if by_element(context, step, window):
+                return None
             raise Untold("a condition on a loop's counter is not followed")
         shared = _shared(made, axis)
         if any(not _apart(context, made, axis, t) for t in shared):
@@ -140,9 +144,10 @@ def nest_site(context: Context, step: Step, window: Window, axis: int) -> NestSi
         if context.strict and found.open:
             raise Untold(CALLERS_PLACE)
         untold = "" if nest.ordered else "which of several loops takes the longer steps is not known"
-        path = all_of((made.path, *held, *waiting.runs, *(t.step >= 1 for t in made.turns)))
-        told = replace(site(found, path, untold), beside=bool(shared))
-        return _with_last_round(context, told, numbered, sizes)
+        elements = (e >= 1 for e in made.extents)
+        path = all_of((made.path, *held, *waiting.runs, *(t.step >= 1 for t in made.turns), *elements))
+        judged = replace(site(found, path, untold), beside=bool(shared))
+        return _with_last_round(context, judged, numbered, sizes)
     except Untold as error:
         return site(Written(const(0), (), (), const(0), extent, False), step.path, str(error)) if declared else None
 
@@ -197,9 +202,11 @@ def _holes(found: Written, w: Witness) -> list[tuple[int, int]]:
     """(first, end) of what is missing."""
     first, end = w(found.first), w(found.extent)
     where = [(0, end)] if any(w(count) < 1 for count in found.counts) else [(0, first)] if first > 0 else []
-    where += [
-        (first + w(g.length), first + w(g.pace)) for g in found.gaps
-        if w(g.count) > 1 and w(g.pace) > w(g.length) and w(g.length) < w(g.room)]
+    for gap in found.gaps:
+        length, pace = w(gap.length), w(gap.pace)
+        if w(gap.count) > 1 and length < min(pace, w(gap.room)):
+            turn = max(0, -first // pace)  # the first one whose gap is not before the tensor
+            where.append((max(0, first + turn * pace + length), first + (turn + 1) * pace))
     where += [(max(first, w(found.reached)), end)] if not found.open and w(found.reached) < end else []
     return where
 
@@ -208,7 +215,7 @@ WRITE_NEST: Rule[NestSite] = Rule(
     id="WRITE-NEST", kind=SAFETY, observable=True, requires=("VF-01",),
     source="PyPTO: an Out is written wholly",
     claim="the loops that move a store over an output leave no gap between its windows, and no rest",
-    sites=_sites, applies=always, assumptions=("BLOCK-OF-GRID",),
+    sites=_sites, applies=always, chosen=lambda s: frozenset({BLOCKS}), assumptions=("BLOCK-OF-GRID",),
     unneeded=lambda s: () if s.written.open else ("BLOCK-OF-GRID",),
     given=lambda s: not s.untold, undecided=lambda s: s.untold,
     goal=lambda s: s.whole,

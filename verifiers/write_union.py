@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from pypto_verified.index import TRUE, Cond, Expr, all_of, any_of, const, eq, symbol, symbols_of
+from pypto_verified.index import TRUE, Cond, Expr, all_of, any_of, eq, symbols_of
 from verifiers.access import Step, SymbolKind, Window
 from verifiers.bound import unclamped
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
-from verifiers.solver.cone import conjuncts, names_of
-from verifiers.write_grid import moving_loops, plain_walk, stores_by_tensor, walked
-from verifiers.write_levels import counters, waits
+from verifiers.solver.cone import names_of
+from verifiers.write_grid import moving_loops, stores_by_tensor, walked
+from verifiers.write_levels import conditions, counters, waits
 from verifiers.write_nest import nest_site
+from verifiers.write_parts import element_of, told
 
 _UNTOLD = "what a store in several loops, or under a condition on one, writes is not followed"
 
@@ -34,16 +35,6 @@ class UnionSite(Site):
     inside: Cond
     reached: Cond
     untold: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A store: whether it runs at all, and by axis whether it writes the element that is asked for. `counts`: by axis,
-    the names that say how often a loop moves it there."""
-
-    runs: Cond
-    axes: tuple[Cond, ...]
-    counts: tuple[frozenset[str], ...]
 
 
 def _sites(context: Context) -> Iterator[UnionSite]:
@@ -63,10 +54,11 @@ def _lone(context: Context, step: Step, window: Window) -> Iterator[UnionSite]:
     facts = all_of((context.program.symbols.facts, context.assumed))
     waiting = waits(step, window, context.ladder, facts)
     waited = bool(waiting.guards or waiting.runs)
-    place = _place(window)
-    if not waited and set(conjuncts(step.path)) <= _in_range(step):
+    place = element_of(window)
+    own = counters(step)
+    if not waited and not any(not names_of(c) & own for c in conditions(step)):
         return
-    if _part(context, step, window, place) is not None:
+    if told(context, step, window) is not None:
         yield from _together(context, [(step, window)])
         return
     if not waited:
@@ -79,28 +71,47 @@ def _lone(context: Context, step: Step, window: Window) -> Iterator[UnionSite]:
         _inside(place, window), all_of((*waiting.guards, *waiting.runs)))
     if waiting.names <= sizes and (judged or context.strict):
         yield site
-    elif context.strict or (judged and waiting.names & counters(step) and not any(x.untold for x in nests)):
+    elif context.strict or (judged and waiting.names & own and not any(x.untold for x in nests)):
         yield replace(site, untold=_UNTOLD)
 
 
 def _together(context: Context, stores: list[tuple[Step, Window]]) -> Iterator[UnionSite]:
     step, window = stores[-1]
-    place = _place(window)
-    parts = [_part(context, s, w, place) for s, w in stores if not w.parent and w.bounds == window.bounds]
-    told = [p for p in parts if p is not None]
-    every = len(told) == len(stores)
+    place, dims = element_of(window), range(len(window.bounds))
+    parts = [p for s, w in stores if w.bounds == window.bounds and (p := told(context, s, w)) is not None]
+    every = len(parts) == len(stores)
+    declared = window.view.base in {a for a, _ in context.outputs}
+    if not context.strict and not every and (not declared or _from_caller(context, stores)):
+        return
     axes = [
         a for a, extent in enumerate(window.bounds)
-        if context.strict or (every and any(_dims(context, extent) & p.counts[a] for p in told))]
-    if axes:
-        reached = any_of(all_of((p.runs, *(p.axes[a] for a in axes))) for p in told)
-        yield UnionSite(
-            context, step.op, TRUE, f"{op_text(step.op)} {window.view.name}", window.view.name, tuple(axes), place,
-            _inside(place, window), reached, "" if every else _UNTOLD)
+        if context.strict or any(p.moving[a] and (declared or _dims(context, extent) & p.counts[a]) for p in parts)]
+    if not axes and (every or not any(_moves(s, w) for s, w in stores)):
+        return
+    # Along another axis all of them write the same, or asked for is what one that goes over those writes there.
+    axes += [a for a in dims if a not in axes and len({p.axes[a] for p in parts}) > 1]
+    beside = [a for a in axes if not context.strict and not any(p.moving[a] for p in parts)]
+    asked = any_of(all_of(p.axes[a] for a in beside) for p in parts if any(p.moving))
+    inside = all_of((_inside(place, window), asked if beside else TRUE))
+    reached = any_of(all_of((p.runs, *(p.axes[a] for a in axes))) for p in parts)
+    known = all_of((context.program.symbols.facts, context.assumed, inside))
+    sure = every and all(p.exact for p in parts)
+    untold = "" if sure or (axes and context.ladder.entails(known, reached)) else _UNTOLD
+    yield UnionSite(
+        context, step.op, TRUE, f"{op_text(step.op)} {window.view.name}", window.view.name, tuple(sorted(axes)), place,
+        inside, reached, untold)
 
 
-def _place(window: Window) -> tuple[Expr, ...]:
-    return tuple(symbol(f"element_{axis}", 0) for axis in range(len(window.bounds)))
+def _moves(step: Step, window: Window) -> bool:
+    return any(moving_loops(step, unclamped(o)) for o in window.offsets)
+
+
+def _from_caller(context: Context, stores: list[tuple[Step, Window]]) -> bool:
+    """Whether a caller has a say in where one of them writes, or in whether it does."""
+    kinds = context.program.symbols.kinds
+    names = {n for s, w in stores for e in w.offsets for n in symbols_of(e)}
+    names |= {n for s, _ in stores for n in names_of(s.path)}
+    return any(kinds.get(n) not in (SymbolKind.DIM, SymbolKind.TRIP) for n in names)
 
 
 def _inside(place: tuple[Expr, ...], window: Window) -> Cond:
@@ -109,44 +120,6 @@ def _inside(place: tuple[Expr, ...], window: Window) -> Cond:
 
 def _dims(context: Context, extent: Expr) -> set[str]:
     return {n for n in symbols_of(extent) if context.program.symbols.kinds.get(n) is SymbolKind.DIM}
-
-
-def _part(context: Context, step: Step, window: Window, place: tuple[Expr, ...]) -> _Part | None:
-    """None for a store that is not told."""
-    starts = [unclamped(o) for o in window.offsets]
-    movers = [loop for start in starts for loop in moving_loops(step, start)]
-    rest = [loop for loop in step.loops if all(loop is not m for m in movers)]
-    once = [loop.upper > loop.lower for loop in rest if loop.lower is not None and loop.upper is not None]
-    runs = all_of((*once, *(c for c in conjuncts(step.path) if c not in _in_range(step))))
-    axes = [_reached(step, start, size, x) for start, size, x in zip(starts, window.sizes, place, strict=True)]
-    kinds = context.program.symbols.kinds
-    named = {n for c in (runs, *(a for a in axes if a is not None)) for n in names_of(c)} - {repr(x) for x in place}
-    if len(once) < len(rest) or len({id(m) for m in movers}) < len(movers) or any(
-            kinds.get(n) is not SymbolKind.DIM for n in named):
-        return None
-    counts = tuple(
-        frozenset(n for m in moving_loops(step, start) if m.upper is not None for n in symbols_of(m.upper))
-        for start in starts)
-    return None if None in axes else _Part(runs, tuple(a for a in axes if a is not None), counts)
-
-
-def _in_range(step: Step) -> set[Cond]:
-    """What holds in the loops of a step because their counters are in range."""
-    return {c for loop in step.loops for c in conjuncts(loop.inside) if c not in conjuncts(loop.path)}
-
-
-def _reached(step: Step, start: Expr, size: Expr, at: Expr) -> Cond | None:
-    """Whether one of the windows of a store reaches an element of the axis: that whose turn it is there."""
-    movers = moving_loops(step, start)
-    if not movers:
-        return all_of((start <= at, at < start + size))
-    walk = plain_walk(movers[0], start, size) if len(movers) == 1 else None
-    pace = None if walk is None else (walk.at(const(1))[0] - walk.at(const(0))[0]).value
-    if walk is None or pace is None or pace <= 0:
-        return None
-    turn = (at - walk.at(const(0))[0]) // pace
-    begin, end = walk.at(turn)
-    return all_of((turn >= 0, turn < walk.count, begin <= at, at < end))
 
 
 def _missed(s: UnionSite, w: Witness) -> str:
