@@ -35,6 +35,14 @@ def _move_pipe(op: Op, target: str) -> str:
     return "V"
 
 
+def _move_phases(op: Op, target: str) -> tuple[Phase, ...]:
+    """A second tile has the scales that a move multiplies by; in vec it is the scratch of a reordering into ZZ. Source:
+    PTO-ISA npu/a5 TMov.hpp."""
+    scratch = "fp" in op.args and loc_of(op, "fp") is Space.VEC
+    scales = ("fp",) if "fp" in op.args and not scratch else ()
+    return (Phase(_move_pipe(op, target), ("src", *scales), ("dst", *(("fp",) if scratch else ()))),)
+
+
 def _extract_pipe(op: Op, target: str) -> str:
     src, dst = loc_of(op, "src"), loc_of(op, "dst")
     if src is Space.MAT:
@@ -119,7 +127,7 @@ _MEMORY = (
     row("pto.tstore", "src fp? preQuantScalar:s?", "dst:v", pipe=_store_pipe, form=_TSTORE, attrs={
         "stPhase": "enum:st_phase", "atomicType": "enum:atomic_type", "reluPreMode": "enum:relu_pre_mode"}),
     row("pto.tprefetch", "src:v", "dst", pipe="MTE2"),
-    row("pto.tmov", "src fp? preQuantScalar:s?", "dst", pipe=_move_pipe, form=_TMOV, attrs={
+    row("pto.tmov", "src fp? preQuantScalar:s?", "dst", phases=_move_phases, form=_TMOV, attrs={
         "accToVecMode": "enum:acc_to_vec_mode", "reluPreMode": "enum:relu_pre_mode", "grpAxis": "enum:mx_group_axis"}),
     row("pto.textract", "src indexRow:i indexCol:i fp? preQuantScalar:s?", "dst", pipe=_extract_pipe,
         form=_TEXTRACT, attrs={
@@ -261,7 +269,7 @@ _OTHER = (
     row("pto.tquant", "src fp offset? ~tmp?", "dst", form=_TQUANT, phases=_quant_phases,
         attrs={"quant_type": "enum:quant_type"}),
     row("pto.tdequant", "src scale offset", "dst"),
-    row("pto.tquant.mx", "src", "dst exp max scaling exp_zz?", modelled=False, attrs={
+    row("pto.tquant.mx", "src", "dst exp max scaling exp_zz?", attrs={
         "quant_type": "enum:quant_type", "quantScaleAlg": "enum:quant_scale_alg", "storeMode": "enum:vec_store_mode",
         "grpAxis": "enum:mx_group_axis", "interleave": "bool"}),
     row("pto.tget_scale_addr", "src", "dst", pipe="S", modelled=False),

@@ -6,7 +6,21 @@ import pytest
 
 from pypto_verified.report.model import Verdict
 from tests.verifiers.examples_ops import PAIRS
-from tests.verifiers.kernels import alloc, check, fill, finding, kernel, load, out, tile, unary, verdicts, view, window
+from tests.verifiers.kernels import (
+    alloc,
+    check,
+    fill,
+    finding,
+    given,
+    kernel,
+    load,
+    out,
+    tile,
+    unary,
+    verdicts,
+    view,
+    window,
+)
 
 VEC, COLUMN = tile(), tile(32, 1, blayout="col_major")
 
@@ -52,3 +66,27 @@ def test_a_quantisation_on_a2a3_loses_its_source(chip: str, expected: Verdict) -
 def test_what_prints_has_an_effect() -> None:
     text = kernel("\n".join((alloc("t", VEC), fill("t", VEC), f"pto.tprint ins(%t : {VEC})")))
     assert check(text).verdict is Verdict.PROVED
+
+
+def _micro_scaled(exponents: str) -> str:
+    """16 x 64 elements as 8-bit floats with a scale for 32, whose exponents are put into ZZ and stored with the rest;
+    `exponents`: which tile is stored as them."""
+    source, small = tile(16, 64, valid=("16", "64")), tile(16, 64, "i8", valid=("16", "64"))
+    flat, numbers = tile(1, 32, "ui8", valid=("1", "32")), tile(1, 32, valid=("1", "32"))
+    scaling, tmp = tile(1, 64, valid=("1", "32")), tile(1, 96, "ui8", valid=("1", "2"))
+    rows, boxed = tile(16, 2, "ui8", valid=("16", "2")), tile(16, 2, "ui8", slayout="row_major", valid=("16", "2"))
+    storage = tile(1, 32, "ui8", slayout="row_major", valid=("1", "32"))
+    places = (("s", source), ("d", small), ("e", flat), ("m", numbers), ("c", scaling), ("t", tmp), ("z", storage))
+    return kernel("\n".join((
+        *(f"%{name} = pto.alloc_tile : {type_}" for name, type_ in places), given("s", source, rows="c16"),
+        f"pto.tquant.mx ins(%s : {source}) outs(%d, %e, %m, %c : {small}, {flat}, {numbers}, {scaling}) "
+        "{quant_type = #pto<quant_type MXFP8>}",
+        f"%e2 = pto.treshape %e : {flat} -> {rows}", f"%z2 = pto.treshape %z : {storage} -> {boxed}",
+        f"pto.tmov ins(%e2 : {rows}, %t : {tmp}) outs(%z2 : {boxed})",
+        out(exponents, flat if exponents == "e" else tmp, "c1", "c32" if exponents == "e" else "c2", "x", "ui8"))),
+        "%x: !pto.ptr<ui8>")
+
+
+def test_a_microscaled_quantisation_and_the_scratch_of_its_exponents() -> None:
+    assert check(_micro_scaled("e"), chip="a5").verdict is Verdict.PROVED
+    assert finding(check(_micro_scaled("t"), chip="a5"), "INIT-SCRATCH").verdict is Verdict.REFUTED
