@@ -152,7 +152,9 @@ def print_scalar(site: Site, value: Scalar) -> None:
 
 @op("tprint", "src tmp")
 def tprint(site: Site, src: Tile | Tensor, tmp: Tile | Tensor | None) -> None:
-    """Shown on the device's console; the scratch is lost."""
+    """Shown on the device's console, and so a result; the scratch is lost."""
+    if isinstance(src, Tile):
+        report_uninitialised(site, src.reads(src.rows, src.cols), src.name)
     if isinstance(tmp, Tile):
         tmp.clobber()
 
