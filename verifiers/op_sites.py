@@ -39,6 +39,10 @@ QUANTISING = names("tquant tdequant")
 PRODUCT = names("tmatmul tmatmul.acc tmatmul.bias tgemv tgemv.acc tgemv.bias")
 
 
+BINS = 256
+"""Counts that a histogram makes of one row."""
+
+
 @dataclass(frozen=True, slots=True)
 class ExtentSite(Site):
     """One axis on which `source` must have `want` elements and has `have`, wherever `needed` holds. `target` is the
@@ -105,6 +109,16 @@ def destination(step: Step) -> TileUse | None:
     """The tile that a one-result op writes."""
     found = step.tiles("dst")
     return found[0] if found else None
+
+
+def filter_read(step: Step) -> tuple[Expr, Expr]:
+    """Rows and columns of the filter that a histogram of one byte reads: for 16-bit elements the higher byte in each
+    row, for 32-bit ones a row for each higher byte."""
+    byte, source = step.op.attrs.get("byte", 1), step.tiles("src")[0]
+    higher = source.type.dtype.bytes - 1 - (byte if isinstance(byte, int) else 0)
+    if higher <= 0:
+        return const(0), const(0)
+    return (source.valid_rows if source.type.dtype.bytes == 2 else const(higher)), const(1)
 
 
 def sources(step: Step) -> tuple[TileUse, ...]:

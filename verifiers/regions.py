@@ -13,6 +13,7 @@ from verifiers.access.indexed import indexed, picked
 from verifiers.access.overlap import FAR, mask
 from verifiers.access.tiles import inner_box, rect_of
 from verifiers.op_sites import (
+    BINS,
     COL_EXPANSION,
     COL_REDUCTION,
     PART_ARGS,
@@ -20,6 +21,7 @@ from verifiers.op_sites import (
     QUANTISING,
     ROW_EXPANSION,
     ROW_REDUCTION,
+    filter_read,
 )
 
 MERGING = frozenset({"pto.tinsert", "pto.tsetval", "pto.tscatter", "pto.mscatter"})
@@ -72,6 +74,8 @@ def _read(step: Step, tile: TileUse) -> Region:
     name, targets, pair = step.op.name, step.tiles("dst"), factors(step)
     if name == "pto.tgetval":
         return _element(step, tile)
+    if name == "pto.thistogram" and tile in step.tiles("idx"):
+        return Region(tile, *filter_read(step))
     if picked(step, tile):
         return replace(_valid(tile), sure=False)  # assumption INDEX-DATA: no other elements than these
     if pair is not None and tile not in pair:
@@ -154,6 +158,8 @@ def _written(step: Step, tile: TileUse) -> Region:
         return Region(tile, tile.valid_rows, const(tile.type.cols))
     if name in ("pto.tcmp", "pto.tcmps"):
         return _mask(tile, (step.tiles("src0") or step.tiles("src"))[0])
+    if name == "pto.thistogram":
+        return Region(tile, step.tiles("src")[0].valid_rows, const(BINS))
     if name in PART_ARGS:
         return Region(tile, step.tiles("dst")[0].valid_rows, step.tiles("dst")[0].valid_cols)
     if name == "pto.texpands" and tile.type.loc is Space.MAT:

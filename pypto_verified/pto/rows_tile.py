@@ -265,7 +265,7 @@ _OTHER = (
     row("pto.tgatherb", "src offsets", "dst"),
     row("pto.tscatter", "src indexes?", "+dst", form=_TSCATTER, phases=_scatter_phases, attrs={
         "axis": "str:row col", "maskPattern": "enum:mask_pattern"}),
-    row("pto.thistogram", "src idx", "dst", modelled=False, attrs={"byte": "int"}),
+    row("pto.thistogram", "src idx", "dst", attrs={"byte": "int"}),
     row("pto.tquant", "src fp offset? ~tmp?", "dst", form=_TQUANT, phases=_quant_phases,
         attrs={"quant_type": "enum:quant_type"}),
     row("pto.tdequant", "src scale offset", "dst"),

@@ -86,12 +86,30 @@ def from_table(mode: str, cols: str = "c64", stride: str = "c64") -> str:
         f"{{coalesce = #pto<coalesce {mode}>}}", out("d", values))), "%m: !pto.ptr<i32>")
 
 
+def counted(rows: str, byte: int = 0) -> str:
+    """A byte of 32 x 32 elements of 16 bits, counted where the higher byte is that of a filter with `rows` rows."""
+    values, only = tile(32, 32, "ui16"), tile(32, 1, "ui8", blayout="col_major")
+    counts = tile(32, 256, "ui32")
+    return kernel("\n".join((
+        "%c256 = arith.constant 256 : index",
+        alloc("s", values, rows="c32", cols="c32"), given("s", values, "x", "ui16", "c32", "c32"),
+        alloc("i", only, 8192, rows, "c1"),
+        (view("f", "y", rows, "c1") + "\n" + window("g", "f", "%c0, %c0", f"%{rows}, %c1")).replace(
+            "?xf32>", "?xui8>").replace("<nd>", "<dn>"),
+        f"pto.tload ins(%g : !pto.partition_tensor_view<?x?xui8>) outs(%i : {only})",
+        alloc("d", counts, 16384, "c32", "c256"),
+        f"pto.thistogram ins(%s, %i : {values}, {only}) outs(%d : {counts}) {{byte = {byte} : i32}}",
+        out("d", counts, "c32", "c256", "z", "ui32"))),
+        "%x: !pto.ptr<ui16>, %y: !pto.ptr<ui8>, %z: !pto.ptr<ui32>")
+
+
 PAIRS: dict[str, Pair] = {
     "BOUND-INDEX": Pair(_ramp(0), _ramp(1), chip="a5"),
     "VALID-INDEX": Pair(_loaded("c64"), _loaded("c32"), chip="a5"),
     "VALID-MASK": Pair(_masked("c64"), _masked("c32")),
     "VALID-RUNS": Pair(_runs("c256"), _runs("c128")),
     "VALID-MERGE": Pair(_merged("c128"), _merged("c512")),
+    "VALID-HISTOGRAM": Pair(counted("c32"), counted("c16"), chip="a5"),
     "VALID-ROW": Pair(from_table("row"), from_table("row", "c32")),
     "LAYOUT-TABLE": Pair(from_table("elem"), from_table("elem", stride="c128")),
     "LAYOUT-INDEX": Pair(_lying("row_major"), _lying("col_major"), chip="a5"),

@@ -6,7 +6,7 @@ import pytest
 
 from pypto_verified.report.model import Verdict
 from tests.verifiers.examples_event import flag
-from tests.verifiers.examples_index import NUMBERS, PAIRS, ROW, from_table, gathered
+from tests.verifiers.examples_index import NUMBERS, PAIRS, ROW, counted, from_table, gathered
 from tests.verifiers.kernels import alloc, check, fill, finding, given, kernel, obligations, out, tile, verdicts
 
 TILE = tile(16, 64)
@@ -175,3 +175,10 @@ def test_a_gather_of_blocks_takes_eight_offsets_at_a_time_on_a2a3(chip: str, col
         f"pto.tgatherb ins(%s, %i : {values}, {offsets}) outs(%d : {values})", out("d", values, "c8", cols))),
         "%m: !pto.ptr<ui32>")
     assert check(text, chip=chip).verdict is expected
+
+
+@pytest.mark.parametrize(("rows", "byte", "expected"), [
+    ("c32", 0, Verdict.PROVED), ("c16", 0, Verdict.REFUTED), ("c16", 1, Verdict.PROVED),  # the highest: no filter
+])
+def test_a_histogram_has_a_filter_for_each_row(rows: str, byte: int, expected: Verdict) -> None:
+    assert check(counted(rows, byte), chip="a5").verdict is expected
