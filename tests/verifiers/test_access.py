@@ -55,12 +55,13 @@ def test_valid_extents_follow_set_validshape_through_a_branch() -> None:
 
 
 def test_an_op_that_is_not_modelled_is_unknown_by_name() -> None:
+    numbers = tile(dtype="i32")
     text = kernel("\n".join((
-        alloc("x", VEC, 0), fill("x", VEC), alloc("i", tile(dtype="i32"), 8192), fill("i", tile(dtype="i32")),
-        alloc("y", VEC, 16384), f"pto.tpow ins(%x, %x : {VEC}, {VEC}) outs(%y : {VEC})")))
+        alloc("x", VEC, 0), fill("x", VEC), alloc("i", numbers, 8192), fill("i", numbers), alloc("y", VEC, 16384),
+        f"pto.tconcatidx ins(%x, %x, %i, %i : {VEC}, {VEC}, {numbers}, {numbers}) outs(%y : {VEC})")))
     found = finding(check(text), "MODEL-OP")
     assert found.verdict is Verdict.UNKNOWN
-    assert "pto.tpow" in found.message
+    assert "pto.tconcatidx" in found.message
 
 
 def test_every_pair_of_rule_and_site_has_one_verdict() -> None:
