@@ -74,7 +74,7 @@ def _read(step: Step, tile: TileUse) -> Region:
     name, targets, pair = step.op.name, step.tiles("dst"), factors(step)
     if name == "pto.tgetval":
         return _element(step, tile)
-    if name == "pto.thistogram" and tile in step.tiles("idx"):
+    if name == "pto.thistogram" and tile in step.tiles("idx") and step.tiles("src"):
         return Region(tile, *filter_read(step))
     if picked(step, tile):
         return replace(_valid(tile), sure=False)  # assumption INDEX-DATA: no other elements than these
@@ -151,16 +151,16 @@ def _written(step: Step, tile: TileUse) -> Region:
         return replace(_valid(tile), sure=False)
     if pair is not None:
         return Region(tile, pair[0].valid_rows, pair[1].valid_cols, boxes=True)
-    if name == "pto.tmrgsort":
+    if name == "pto.tmrgsort" and step.tiles("srcs"):
         # One that stops when a list is used up leaves the rest as it was.
         return Region(tile, tile.valid_rows, _merged(step, tile), sure=step.op.attrs.get("exhausted") is not True)
     if name.startswith("pto.tfillpad"):
         return Region(tile, tile.valid_rows, const(tile.type.cols))
     if name in ("pto.tcmp", "pto.tcmps"):
         return _mask(tile, (step.tiles("src0") or step.tiles("src"))[0])
-    if name == "pto.thistogram":
+    if name == "pto.thistogram" and step.tiles("src"):
         return Region(tile, step.tiles("src")[0].valid_rows, const(BINS))
-    if name in PART_ARGS:
+    if name in PART_ARGS and step.tiles("dst"):
         return Region(tile, step.tiles("dst")[0].valid_rows, step.tiles("dst")[0].valid_cols)
     if name == "pto.texpands" and tile.type.loc is Space.MAT:
         return _all(tile)  # a fill of L1 goes over the whole tile
