@@ -21,8 +21,10 @@ from pypto_verified.report.model import SEVERITY, Verdict, worst
 from pypto_verified.targets import target
 from verifiers import Options, verify
 
-_EXPLICIT = re.compile(r"^[^/]*pto\.(set_flag|wait_flag|record_event|wait_event|barrier|get_buf|rls_buf)", re.M)
-_FAMILIES = ("EVENT", "RACE")
+_EXPLICIT = re.compile(
+    r"^[^/]*pto\.(set_flag|wait_flag|record_event|wait_event|barrier|get_buf|rls_buf|sync\.|syncall|(set|wait)_(intra|cross)"
+    r"|tpush|tpop)", re.M)
+_FAMILIES = ("EVENT", "RACE", "FIFO")
 
 
 def _files(paths: list[str], everything: bool) -> Iterator[tuple[Path, str]]:

@@ -21,11 +21,12 @@ _KINDS = {"aiv_only": ("vector",), "aic_only": ("cube",), "mix": ("cube", "vecto
 @dataclass(frozen=True, slots=True)
 class LaunchSite(Site):
     """A barrier that waits until `cores` of a kind have come, in a launch of `blocks`. `absent`: the kind of core that
-    it waits for and no text of the kernel is for; `launch`: where it is known."""
+    it waits for and no text of the kernel is for, `alone`: and it waits for no other; `launch`: where it is known."""
 
     blocks: Expr
     cores: Expr
     absent: str = ""
+    alone: bool = False
     launch: Launch | None = None
 
     @property
@@ -49,31 +50,32 @@ def _meetings(context: Context) -> Iterator[LaunchSite]:
         if mode.member == "soft":
             yield LaunchSite(context, step.op, step.path, op_text(step.op), blocks, blocks)
             continue
-        cores, absent = _awaited(context, step)
+        cores, absent, alone = _awaited(context, step)
         for launch in context.launches or (None,):
             known = launch.blocks if launch is not None else None
             label = op_text(step.op) + (f" launched at line {launch.line}" if launch is not None else "")
             yield LaunchSite(
                 context, step.op, step.path, label, const(known) if known is not None else blocks, cores, absent,
-                launch)
+                alone, launch)
 
 
-def _awaited(context: Context, step: Step) -> tuple[Expr, str]:
-    """How many blocks fill the chip, and a kind of core that would have to come and does not run this kernel. A block
-    of a kernel for both kinds takes a cube with its vector cores, else it takes one core."""
-    target, own = context.target, _kinds(context)
+def _awaited(context: Context, step: Step) -> tuple[Expr, str, bool]:
+    """How many blocks fill the chip, a kind of core that would have to come and does not run this kernel, and whether
+    no other would. A block of a kernel for both kinds takes a cube with its vector cores, else it takes one core."""
+    target = context.target
     named = step.op.attrs.get("core_type")
     wanted = _KINDS.get(named.member, ()) if isinstance(named, EnumAttr) else ()
-    absent = next((kind for kind in wanted if own and kind not in own), "")
+    own = _kinds(context) or set(wanted)
+    absent = next((kind for kind in wanted if kind not in own), "")
     lanes = target.lanes_per_cube if own == {"vector"} else 1
-    return const(target.cubes * lanes), absent
+    return const(target.cubes * lanes), absent, own.isdisjoint(wanted)
 
 
 def _kinds(context: Context) -> set[str]:
-    """Kinds of cores that the kernel of a function is for."""
+    """Kinds of cores that the kernel of a function says it is for."""
     module = context.module
     known = {f.kernel_kind for f in (module.funcs if module is not None else ()) if f.kernel_kind}
-    return known | {context.program.func.kernel_kind} | set(sections_of(context.program)) - {""}
+    return (known | {context.program.func.kernel_kind, *sections_of(context.program)}) - {""}
 
 
 def _goal(s: LaunchSite) -> Cond:
@@ -81,6 +83,8 @@ def _goal(s: LaunchSite) -> Cond:
 
 
 def _explain(s: LaunchSite, w: Witness) -> str:
+    if s.absent and s.alone:
+        return f"{op_text(s.op)} is a barrier of {s.absent} cores, and the kernel runs on none: nobody meets there"
     if s.absent:
         return f"{op_text(s.op)} waits for {s.absent} cores too, and the kernel runs on none: it waits for ever"
     where = f" (line {s.launch.line})" if s.launch is not None else ""

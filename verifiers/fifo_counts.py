@@ -132,13 +132,17 @@ def _merged(found: list[_Turns]) -> list[_Turns]:
     left = list(found)
     for one, other in ((a, b) for i, a in enumerate(found) for b in found[i + 1:]):
         asked, others = one.held.union(one.outside), other.held.union(other.outside)
-        alike = (one.times, one.loops) == (other.times, other.loops)
+        alike = _uids(one.times, *one.loops) == _uids(other.times, *other.loops)
         if alike and asked != others and all_of(asked - others) == ~all_of(others - asked):
             left.remove(one)
             left.remove(other)
             outside = tuple(c for c in one.outside if c in others)
             return _merged([*left, _Turns(outside, one.times, one.loops, one.held & others)])
     return left
+
+
+def _uids(*exprs: Expr) -> tuple[int, ...]:
+    return tuple(e.uid for e in exprs)
 
 
 def _number(turns: _Turns) -> Expr:

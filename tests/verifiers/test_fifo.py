@@ -65,6 +65,11 @@ def test_a_pop_in_both_branches_of_a_value_of_one_end_is_a_pop() -> None:
     assert popped(BOTH, "}") == {Verdict.UNKNOWN}
 
 
+def test_two_pops_that_turn_differently_often_stay_two() -> None:
+    text = pair_of_cores(turns("%n", PUSH) + "\n" + turns("%c8", PUSH), turns("%n", BOTH) + "\n" + turns("%c8", BOTH))
+    assert verdicts(text, "FIFO-POP") == {Verdict.PROVED}
+
+
 def test_a_pop_without_any_push_waits_for_ever() -> None:
     assert Verdict.REFUTED in verdicts(pair_of_cores("// nothing", BOTH), "FIFO-POP")
 

@@ -43,16 +43,26 @@ def test_both_kinds_of_cores_take_one_block_for_a_cube_and_its_vectors() -> None
         assert verdicts(result, "EVENT-LAUNCH") == {expected}
 
 
+@pytest.mark.parametrize(("kinds", "blocks"), [("aiv_only", 48), ("aic_only", 24), ("mix", 24)])
+def test_a_kernel_that_does_not_say_its_cores_is_for_those_of_the_barrier(kinds: str, blocks: int) -> None:
+    text = barrier(kinds).replace(" attributes {pto.kernel_kind = #pto.kernel_kind<cube>}", "")
+    assert check(text, families="EVENT").needs == (f"block_num == {blocks}",)
+
+
 def test_of_a_text_alone_the_number_of_blocks_is_needed() -> None:
     result = check(barrier("aic_only"), families="EVENT")
     assert verdicts(result, "EVENT-LAUNCH") == {UNKNOWN}
     assert result.needs == ("block_num == 24",)
 
 
-def test_cores_that_do_not_run_the_kernel_never_come() -> None:
-    result = check(barrier("mix"), families="EVENT")
+@pytest.mark.parametrize(("kinds", "said"), [
+    ("mix", "vector cores too, and the kernel runs on none: it waits for ever"),
+    ("aiv_only", "of vector cores, and the kernel runs on none: nobody meets there")])
+def test_cores_that_do_not_run_the_kernel_never_come(kinds: str, said: str) -> None:
+    """A core of another kind than the barrier is for does not wait there at all (PTO-ISA SyncAll.hpp)."""
+    result = check(barrier(kinds), families="EVENT")
     assert verdicts(result, "EVENT-LAUNCH") == {REFUTED}
-    assert "vector cores too, and the kernel runs on none" in finding(result, "EVENT-LAUNCH").message
+    assert said in finding(result, "EVENT-LAUNCH").message
 
 
 def _authored(tmp_path: Path, launch: str, before: str = "") -> FunctionResult:
