@@ -11,7 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pypto_verified.index import Cond, Expr, all_of, any_of, const, implies, minimum, substitute, symbol, symbols_of
+from pypto_verified.index import (
+    Cond,
+    Expr,
+    all_of,
+    any_of,
+    const,
+    implies,
+    maximum,
+    minimum,
+    substitute,
+    symbol,
+    symbols_of,
+)
 from pypto_verified.index.cond import TRUE
 from pypto_verified.pto.module import EnumAttr
 from verifiers.access import BLOCK, BLOCKS, Loop, Step, SymbolKind, Window
@@ -160,10 +172,10 @@ def _share(
     (loop, *others) = moving_loops(step, start) or (None,)
     if loop is None or others or step.path is not outside(step) or loop.lower is None or loop.upper is None:
         return None
-    bounds = set(symbols_of(loop.lower)) | set(symbols_of(loop.upper))
+    placed = {n for e in (loop.lower, loop.upper, start) for n in symbols_of(e)} - _runs(loop)
     stride = None if loop.step is None else loop.step.value
     turn = next((t for t in (loop.var, loop.counter) if t is not None and set(symbols_of(t)) == {repr(t)}), None)
-    if not {BLOCK, BLOCKS} <= bounds <= {BLOCK, BLOCKS} | dims or stride is None or stride <= 0 or turn is None:
+    if not {BLOCK, BLOCKS} <= placed <= {BLOCK, BLOCKS} | dims or stride is None or stride <= 0 or turn is None:
         return None
     number = symbol(f"{turn!r}_turn", 0)
     at = {repr(turn): (loop.lower if turn is loop.var else const(0)) + number}
@@ -173,7 +185,19 @@ def _share(
     if pace is None or pace % stride or not set(symbols_of(first)) <= {BLOCK, BLOCKS} | dims:
         return None
     share = (loop.upper - loop.lower) * (pace // stride)
-    return (Walk(BLOCK, symbol(BLOCKS, 1), first, share, loop.path), extent), (inner, minimum(first + share, extent))
+    parts = Walk(BLOCK, symbol(BLOCKS, 1), first, _filled(context, inner, first, share), loop.path)
+    return (parts, extent), (inner, minimum(first + share, extent))
+
+
+def _filled(context: Context, inner: Walk, first: Expr, share: Expr) -> Expr:
+    """How much a block writes from the first element of its part on: of a part that has any, the last window may go
+    past the end."""
+    last = inner.at(inner.count - 1)[1] - first
+    most = inner.size.hi
+    known = all_of((context.program.symbols.facts, context.assumed, inner.path))
+    if most is None or most < 1 or context.ladder.entails(known, last <= share):
+        return share
+    return maximum(share, minimum(last, share * most))
 
 
 def outside(step: Step) -> Cond:

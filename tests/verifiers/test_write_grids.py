@@ -253,17 +253,43 @@ def test_loops_of_fixed_length_leave_no_gap_in_a_declared_output(text: str, miss
     assert not obligations(check(text, families="WRITE"), "WRITE-NEST"), "a text does not say what is an output"
 
 
-@pytest.mark.parametrize("at", [
-    ("%first = arith.muli %b, %c128 : index",
-     "scf.for %i = %c0 to %c128 step %c32 {", "%at = arith.addi %first, %i : index"),
-    ("%share = arith.divsi %M, %n : index", "%first = arith.muli %b, %share : index",
-     "scf.for %i = %c0 to %share step %c32 {", "%at = arith.addi %first, %i : index"),
-], ids=["windows of a block", "a share that is rounded down"])
-def test_with_the_stricter_reading_loops_in_blocks_are_not_known_to_write_all(at: tuple[str, ...]) -> None:
+def test_with_the_stricter_reading_loops_in_blocks_are_not_known_to_write_all() -> None:
     """How many blocks there are, and so where the last one ends, is their caller's."""
-    text = grid(*at, rows("at", "c32"), "}")
+    text = grid(
+        "%first = arith.muli %b, %c128 : index", "scf.for %i = %c0 to %c128 step %c32 {",
+        "%at = arith.addi %first, %i : index", rows("at", "c32"), "}")
     assert verdicts(check(text, families="WRITE", outputs=("q",)), "WRITE-NEST") == {Verdict.PROVED}
     assert verdicts(check(text, families="WRITE", outputs=("q",), strict=True), "WRITE-NEST") == {Verdict.UNKNOWN}
+
+
+def share(rounded: str, windows: str = "cut") -> str:
+    """Each block goes over its share of M rows, 32 at a time: `windows` are cut at the end of the share, or not."""
+    return grid(
+        "%less = arith.subi %n, %c1 : index", "%sum = arith.addi %M, %less : index",
+        f"%share = arith.divsi %{rounded}, %n : index", "%first = arith.muli %b, %share : index",
+        "scf.for %i = %c0 to %share step %c32 {", "%at = arith.addi %first, %i : index",
+        "%left = arith.subi %M, %at : index", "%some = arith.minsi %left, %c32 : index",
+        "%whole = arith.maxsi %some, %c0 : index", "%of = arith.subi %share, %i : index",
+        "%cut = arith.minsi %whole, %of : index", rows("at", windows), "}")
+
+
+@pytest.mark.parametrize(("text", "verdict"), [
+    (share("sum"), Verdict.PROVED), (share("M"), Verdict.UNKNOWN), (share("sum", "whole"), Verdict.PROVED),
+])
+def test_a_loop_over_a_share_of_the_blocks_is_judged_with_them(text: str, verdict: Verdict) -> None:
+    """A share that is rounded down leaves rows behind the last block, unless a caller keeps M a multiple."""
+    assert verdict in verdicts(check(text, families="WRITE", outputs=("q",)), "WRITE-REST") <= {verdict, Verdict.PROVED}
+
+
+def test_what_the_last_window_of_a_share_writes_past_its_end_counts() -> None:
+    """96 rows in blocks of 96 // n, in windows of 16 that only the tensor's end cuts: 5 blocks of 19 rows write all of
+    them, for the last window begins at row 92; 7 blocks of 13 rows, the last window at 78, miss two."""
+    text = share("M", "whole").replace("%M", "%c96")
+    text = text.replace("%c96: index", "%M: index").replace("%c31 =", "%c96 = arith.constant 96 : index\n%c31 =")
+    text = text.replace("%share step %c32", "%share step %c16").replace("%left, %c32", "%left, %c16")
+    for blocks, verdict in ((5, Verdict.PROVED), (7, Verdict.REFUTED)):
+        result = check(text, families="WRITE", outputs=("q",), assume=(f"block_num == {blocks}",))
+        assert verdict in verdicts(result, "WRITE-REST") <= {verdict, Verdict.PROVED}
 
 
 def waiting(*inner: str, outer: str = "%none = arith.constant 0 : index", part: str = "c64") -> str:
