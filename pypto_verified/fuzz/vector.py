@@ -81,7 +81,7 @@ def _companion(b: Builder, kind: str, first: TileType) -> Expr | None:
         case "t":
             return scratch(b, first)
         case "u":
-            return scratch(b, first) if rows > 1 else None
+            return scratch(b, first) if rows > 1 and columns > 1 else None
         case "b":
             return Const(b.draw.integer(0, first.dtype.bits - 1), INT32)
         case "p":

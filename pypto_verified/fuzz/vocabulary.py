@@ -5,7 +5,8 @@ Operand letters of a row, in the op's order:
     x  a tile, the first operand            y  a tile like x, valid wherever x is      c  a column [M, 1] of x's dtype
     r  a row [1, N] of x's dtype            s  a scalar of x's dtype                    p  a constant that is not 0
     b  a constant shift of 0 .. bits - 1    t  a scratch tile like x                    z  like y, valid just where x is
-    d  like c, valid on just the rows of x  u  like t, two rows at least (PTOAS verifies the scratch of a remainder)
+    d  like c, valid on just the rows of x  u  like t, of two rows and columns at least (PTOAS verifies the scratch of a
+                                               remainder)
 """
 
 from __future__ import annotations
@@ -125,6 +126,9 @@ EXCLUDED: tuple[Excluded, ...] = (
     Excluded("tiles of more than 64 columns or 32 rows", "a larger tile takes longer and shows nothing else",
              "fuzz/builder.py"),
     Excluded("8-byte and sub-byte elements", "arrays of them are not modelled", "trials.py, pypto_verified/dtypes.py"),
+    Excluded("remainders of a column by a column",
+             "the column and its scratch become one row each, and PTOAS wants a scratch of two on a2a3",
+             "passes/resolve_backend_op_layouts.py, pto/legality_room.py: LEGAL-SCRATCH-BYTES-A3"),
     Excluded("integer division by a tile", "a zero divisor has no result", "interpreter/elementwise.py"),
     Excluded("a constant valid extent of 0", "PTOAS refuses it; extents of 0 known at run time are generated",
              "pto/legality_context.py: LEGAL-PART-SIZE"),
