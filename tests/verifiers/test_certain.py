@@ -8,7 +8,7 @@ from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator.layout import layout_of
 from tests.verifiers.examples_race import both
-from tests.verifiers.kernels import alloc, check, fill, kernel, load, tile, view, window
+from tests.verifiers.kernels import alloc, check, fill, kernel, load, tile, unary, view, window
 from verifiers.access import TileUse, build_program
 from verifiers.access.overlap import mask
 from verifiers.race.certain import certain
@@ -63,3 +63,36 @@ def test_a_race_on_rows_that_a_caller_may_leave_empty_is_not_claimed(taken: str,
     text = kernel(body, "%N: index", "cube").replace("!pto.ptr<f32>", "!pto.ptr<f16>")
     found = check(text, families="RACE", assume=("N >= 1", "N <= 32"))
     assert {o.verdict for o in found.obligations if o.rule == "RACE-WAR"} == {verdict}
+
+
+@pytest.mark.parametrize(("element", "verdict"), [("c0", Verdict.REFUTED), ("c512", Verdict.UNKNOWN)])
+def test_a_scalar_read_touches_one_element(element: str, verdict: Verdict) -> None:
+    """A load of one row may run while an element is read: of that row, or of row 8."""
+    text = tile()
+    body = "\n".join((
+        view("pv", "p", "c64"), window("row", "pv", "%c0, %c0", "%c1, %c64"), alloc("top", text, 0, "c1"),
+        alloc("all", text), both("S MTE2"), load("row", "top", text),
+        f"%v = pto.tgetval ins(%all, %{element} : {text}, index) outs : f32"))
+    found = check(kernel(body), families="RACE")
+    assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == {verdict}
+
+
+@pytest.mark.parametrize(("valid", "verdict"), [("c16", Verdict.REFUTED), ("c32", Verdict.UNKNOWN)])
+def test_a_fill_in_place_writes_padding_only(valid: str, verdict: Verdict) -> None:
+    """16 rows of 32 are filled, which the next op reads while nothing orders the two; or there is nothing to fill."""
+    text = tile(pad=1)
+    body = "\n".join((
+        alloc("part", text, 0, valid), alloc("whole", text), alloc("y", text, 8192), both("S V"),
+        f"pto.tfillpad ins(%part : {text}) outs(%whole : {text})", unary("texp", "whole", "y", text)))
+    found = check(kernel(body), families="RACE")
+    assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == {verdict}
+
+
+def test_where_a_scatter_writes_is_what_data_says() -> None:
+    text, indices = tile(), tile(dtype="i32")
+    body = "\n".join((
+        alloc("x", text), alloc("i", indices, 8192), alloc("y", text, 16384), both("S V"),
+        f"pto.tscatter ins(%x, %i : {text}, {indices}) outs(%y : {text})", unary("texp", "y", "x", text)))
+    found = check(kernel(body), families="RACE")
+    assert Verdict.UNKNOWN in {o.verdict for o in found.obligations if o.rule == "RACE-RAW"}
+    assert not [f for f in found.findings if f.rule == "RACE-RAW" and f.verdict is Verdict.REFUTED]

@@ -1,12 +1,55 @@
-"""The bytes that an op is sure to touch where the valid extents of a tile are numbers: those of its valid elements."""
+"""The bytes that an op is sure to touch in a run with numbers: those of valid elements, as far as data does not say
+where they are."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
+from pypto_verified.index import Expr
+from pypto_verified.index.cond import TRUE
 from pypto_verified.layouts import BLayout, SLayout
-from verifiers.access import Rect, TileUse
+from verifiers.access import Rect, Step, TileUse
+from verifiers.access.indexed import indexed
+from verifiers.access.overlap import same_bytes
 from verifiers.access.tiles import inner_box
+
+_ELEMENT = frozenset({"pto.tgetval", "pto.tsetval"})
+_FILLS = frozenset({"pto.tfillpad", "pto.tfillpad_inplace"})
+_BLOCK = 32
+"""Bytes to which a fill aligns the first column of padding."""
+
+
+def touched_in_run(
+    step: Step, tile: TileUse, writes: bool, rect: Rect, base: Expr, number: Callable[[Expr], int],
+    extent: Callable[[Expr], int],
+) -> tuple[Expr, Rect]:
+    """(first byte, rect) of what a step is sure to touch of a tile whose part `rect` begins at `base`. `number` gives
+    the value of an expression, `extent` that of a valid extent."""
+    if step.op.name in _ELEMENT:
+        at = next((o for o in step.operands.get("offset", ()) if isinstance(o, Expr)), None)
+        size = tile.type.dtype.bytes
+        if at is None:
+            return base, replace(rect, rows=0)
+        return base + number(at) * size, Rect(rect.base, 1, size, size)
+    index = indexed(step)
+    if writes and index is not None and not index.reads and tile in step.tiles(index.table):
+        return base, replace(rect, rows=0)
+    rows, cols = extent(tile.valid_rows), extent(tile.valid_cols)
+    (source, *_), (result, *_) = step.tiles("src") or (tile,), step.tiles("dst") or (tile,)
+    if step.op.name in _FILLS and same_bytes(source, result) is TRUE:
+        return _filled(source, rect, base, rows, extent) if writes else (base, replace(rect, rows=0))
+    return base, certain(tile, rect, rows, cols)
+
+
+def _filled(source: TileUse, rect: Rect, base: Expr, rows: int, extent: Callable[[Expr], int]) -> tuple[Expr, Rect]:
+    """A fill in place copies nothing: it writes whole rows below the valid ones of its source, or columns beside."""
+    done = extent(source.valid_rows)
+    if rows > done:
+        return base + done * rect.pitch, replace(rect, rows=rows - done)
+    beside = -(-extent(source.valid_cols) * source.type.dtype.bytes // _BLOCK) * _BLOCK
+    left = rect.row_bytes - beside
+    return (base + beside, replace(rect, rows=done, row_bytes=left)) if left > 0 else (base, replace(rect, rows=0))
 
 
 def certain(tile: TileUse, rect: Rect, rows: int, cols: int) -> Rect:

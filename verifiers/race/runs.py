@@ -13,7 +13,7 @@ from pypto_verified.index.cond import FALSE
 from pypto_verified.targets.pipes import Hazard
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.race.accesses import Access
-from verifiers.race.certain import certain
+from verifiers.race.certain import touched_in_run
 from verifiers.race.cycles import stepped_variable
 from verifiers.race.items import Item
 from verifiers.race.order import Order
@@ -171,12 +171,13 @@ class Run(Walker):
         """Where an access is in this run; None if it touches nothing."""
         place = access.place
         if isinstance(place, OnChip):
-            rect, tile = place.rect, access.tile
-            if tile is not None:
-                rect = certain(tile, rect, self._extent(tile.valid_rows), self._extent(tile.valid_cols))
+            base, rect = place.base, place.rect
+            if access.tile is not None:
+                base, rect = touched_in_run(
+                    access.step, access.tile, access.writes, rect, base, self.values.of, self._extent)
             if not rect.span:
                 return None
-            return OnChip(self._slots.get(place.arena, place.arena), self._number(place.base), rect)
+            return OnChip(self._slots.get(place.arena, place.arena), self._number(base), rect)
         offsets, sizes, strides = (
             tuple(self._number(e) for e in part) for part in (place.offsets, place.sizes, place.strides))
         return Box(place.arena, self._number(place.offset), offsets, sizes, strides, place.itemsize)
