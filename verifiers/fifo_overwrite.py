@@ -10,9 +10,9 @@ from itertools import islice
 
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.targets.fifo import LEDGERS
-from verifiers.access import AccessProgram, Step
+from verifiers.access import BLOCKS, AccessProgram, Step
 from verifiers.fifo_counts import runs
-from verifiers.fifo_turns import OPS, PUSHES, TRIED, in_order, way
+from verifiers.fifo_turns import OPS, PUSHES, TRIED, in_order, sized, way
 from verifiers.pipes import LANE, Peer
 from verifiers.race.values import Values
 
@@ -64,12 +64,12 @@ def overwritten(own: AccessProgram, peer: Peer, slots: Mapping[int, int], rings:
     for program in programs:
         for op, pipe in {(s.op.name, pipe_id(s.op)) for s in program.steps if s.op.name in OPS}:
             count = runs(program, op, pipe, 0)
-            if count.why or not count.names() <= peer.shared:
+            if count.why or not count.names() <= peer.shared or BLOCKS in count.names():
                 return Tried(why=count.why or "the ends count by values of their own")
             names |= count.names()
     most = max(ring.slots for ring in rings)
     for n in dict.fromkeys((*TRIED, most + 1, 2 * most + 2)) if names else (0,):
-        given = dict.fromkeys(names, n)
+        given = sized(names, n)
         cores = [list(islice(in_order(p.body, Values(p, {**given, LANE: 0})), _MOST_TRANSFERS + 1)) for p in programs]
         tried = _explored(cores, given, slots, rings)
         if tried.found is not None or not names:

@@ -15,7 +15,7 @@ from itertools import islice
 
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.targets.fifo import LEDGERS
-from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step
+from verifiers.access import BLOCK, BLOCKS, AccessProgram, Branch, Loop, Node, Sequence, Step
 from verifiers.fifo_counts import runs
 from verifiers.pipes import LANE, Peer
 from verifiers.race.values import Values
@@ -51,13 +51,18 @@ def stuck(own: AccessProgram, peer: Peer, lane: int, slots: tuple[tuple[int, int
     for program in (own, peer.program):
         for op, pipe in {(s.op.name, pipe_id(s.op)) for s in program.steps if s.op.name in OPS}:
             count = runs(program, op, pipe, lane)
-            if count.why or not count.names() <= peer.shared:
+            if count.why or not count.names() <= peer.shared or BLOCKS in count.names():
                 return ()
             names |= count.names()
     most = max(n for _, n in slots)
     sizes = dict.fromkeys((*TRIED, most + 1, 2 * most + 2)) if names else (0,)
-    found = (_run((own, peer.program), dict.fromkeys(names, n), lane, dict(slots)) for n in sizes)
+    found = (_run((own, peer.program), sized(names, n), lane, dict(slots)) for n in sizes)
     return tuple(s for s in found if s is not None)
+
+
+def sized(names: set[str], n: int) -> dict[str, int]:
+    """All sizes of a run; it is that of the first block, which every launch has."""
+    return {name: 0 if name == BLOCK else n for name in names}
 
 
 def way(op: str) -> str:

@@ -17,7 +17,7 @@ from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.pto.legality_context import Context as ModuleFacts
 from pypto_verified.pto.module import Func, Module
 from pypto_verified.targets.split import SPLITS, Split
-from verifiers.access import AccessProgram, Step, SymbolKind, TileUse, build_program
+from verifiers.access import BLOCK, BLOCKS, AccessProgram, Step, SymbolKind, TileUse, build_program
 from verifiers.solver.cone import conjuncts
 
 LANE = "subblock_idx"
@@ -139,10 +139,10 @@ def _program(func: Func, own: AccessProgram, target: str) -> AccessProgram | Non
 
 
 def _shared(a: AccessProgram, b: AccessProgram) -> frozenset[str]:
-    """Symbols of arguments that both functions have, in the same place."""
+    """Symbols of arguments that both functions have, in the same place, and those of the block, which both run for."""
     same = {x.name for x, y in zip(a.func.args, b.func.args, strict=False) if x.name == y.name and x.type == y.type}
-    return frozenset(
-        n for n in same if a.symbols.kinds.get(n) in _SHARED and b.symbols.kinds.get(n) in _SHARED)
+    return frozenset((BLOCK, BLOCKS, *(
+        n for n in same if a.symbols.kinds.get(n) in _SHARED and b.symbols.kinds.get(n) in _SHARED)))
 
 
 @lru_cache(maxsize=1)

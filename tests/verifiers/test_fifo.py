@@ -65,6 +65,17 @@ def test_a_pop_in_both_branches_of_a_value_of_one_end_is_a_pop() -> None:
     assert popped(BOTH, "}") == {Verdict.UNKNOWN}
 
 
+@pytest.mark.parametrize(("pushes", "pops", "expected"), [
+    ("%b", "%b", Verdict.PROVED), ("%more", "%b", Verdict.PROVED), ("%b", "%more", Verdict.REFUTED),
+    ("%b", "%c8", Verdict.REFUTED), ("%c8", "%b", Verdict.UNKNOWN)])
+def test_both_ends_of_a_pipe_run_for_one_block(pushes: str, pops: str, expected: Verdict) -> None:
+    """Turns that the index of the block counts. Every launch has a block 0; whether it has a ninth is open."""
+    block = ("%block = pto.get_block_idx", "%b = arith.index_cast %block : i64 to index",
+             "%more = arith.addi %b, %c1 : index")
+    text = pair_of_cores("\n".join((*block, turns(pushes, PUSH))), "\n".join((*block, turns(pops, BOTH))))
+    assert verdicts(text, "FIFO-POP") == {expected}
+
+
 def test_two_pops_that_turn_differently_often_stay_two() -> None:
     text = pair_of_cores(turns("%n", PUSH) + "\n" + turns("%c8", PUSH), turns("%n", BOTH) + "\n" + turns("%c8", BOTH))
     assert verdicts(text, "FIFO-POP") == {Verdict.PROVED}
