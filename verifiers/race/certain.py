@@ -53,8 +53,8 @@ def _filled(source: TileUse, rect: Rect, base: Expr, rows: int, extent: Callable
 
 
 def certain(tile: TileUse, rect: Rect, rows: int, cols: int) -> Rect:
-    """The part of `rect` in which every byte belongs to one of `rows` x `cols` valid elements; in boxes that are not
-    full, the first line alone. A part of a tile, such as what an extract reads, is taken whole."""
+    """The part of `rect` in which every byte belongs to one of `rows` x `cols` valid elements: whole boxes along the
+    valid lines, else what there is of the first one. A part of a tile, as an extract reads, is taken whole."""
     type_ = tile.type
     rows, cols = min(rows, type_.rows), min(cols, type_.cols)
     if rows <= 0 or cols <= 0:
@@ -68,6 +68,7 @@ def certain(tile: TileUse, rect: Rect, rows: int, cols: int) -> Rect:
     along = SLayout.COL if by_rows else SLayout.ROW
     if not type_.boxed or (type_.slayout is along and lines >= box):
         return replace(rect, rows=lines // box, row_bytes=length * box * type_.dtype.bytes)
+    size = type_.dtype.bytes
     if type_.slayout is along:
-        return replace(rect, rows=1, row_bytes=lines * type_.dtype.bytes)
-    return replace(rect, rows=1, row_bytes=min(length, across) * type_.dtype.bytes)
+        return replace(rect, rows=length, row_bytes=lines * size, pitch=box * size)
+    return replace(rect, rows=min(lines, box), row_bytes=min(length, across) * size, pitch=across * size)
