@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import pytest
+
+from pypto_verified.pto import writer
 from pypto_verified.pto.reader import read as parse
-from pypto_verified.targets import target
+from pypto_verified.sync import insert_sync
+from pypto_verified.targets import TARGETS, target
+from tests.sync.judged import verdicts, without
+from tests.sync.programs import random_program
 from tests.verifiers.examples_event import flag, loop
 from tests.verifiers.examples_race import barrier, both, chain, exp, pipes, read, write
 from verifiers import Options
+from verifiers.access import build_program
+from verifiers.race.redundant import redundant
 from verifiers.race.remarks import sync_remarks
+from verifiers.solver import Ladder
 
 
 def _remarks(text: str, chip: str = "a2a3", explicit: bool = False) -> list[str]:
@@ -38,6 +47,29 @@ def test_a_barrier_in_a_loop_that_flags_make_spare_costs_each_iteration() -> Non
     text = pipes(loop("M", read("a"), both("MTE2 V"), exp("a", "b"), barrier("V"), both("V MTE2", 1)), args="%M: index")
     (remark,) = _remarks(text)
     assert "barrier V" in remark and remark.endswith("in each iteration")
+
+
+def test_in_the_strict_reading_what_keeps_a_set_behind_the_last_wait_is_not_redundant() -> None:
+    """V tells MTE2 that its wait is over, before MTE2 sets the flag again; no byte needs that."""
+    text = pipes(loop("M", both("MTE2 V"), both("V MTE2")), args="%M: index")
+    assert len(_remarks(text)) == 2
+    strict = sync_remarks(parse(text, "k.pto"), target("a2a3"), Options(strict=True))
+    assert not [r for r in strict if "flag V -> MTE2" in r]
+
+
+@pytest.mark.parametrize("seed", [1004, 1055, 1060, 1074])
+def test_what_is_called_redundant_can_go(seed: int) -> None:
+    """One group at a time: RACE and EVENT prove the rest."""
+    chip = sorted(TARGETS)[seed % len(TARGETS)]
+    module = parse(writer.write(insert_sync(random_program(seed, chip, branches=False), target(chip))))
+    (func,) = module.funcs
+    groups = redundant(build_program(func, "", chip), target(chip), Ladder())
+    assert groups
+    for group in groups:
+        rest = module
+        for sync in group.syncs:
+            rest = without(rest, sync.step.op)
+        assert verdicts(rest, chip) <= {"PROVED"}
 
 
 def test_nothing_is_called_redundant_where_an_order_is_missing_or_an_op_is_not_modelled() -> None:

@@ -44,7 +44,7 @@ def redundant(program: AccessProgram, target: Target, ladder: Ladder, strict: bo
         return found
     for foreign in cores_of(program).values() if is_manual(program) else ():
         whole = Flow(Core(program, target, strict, frozenset(foreign)), ladder)
-        if whole.blind or any(p.open for p in whole.pairs.values()):
+        if not _in_order(whole):
             return []
         if len(program.steps) * len(whole.syncs) > _MOST_WORK:
             return []
@@ -54,9 +54,15 @@ def redundant(program: AccessProgram, target: Target, ladder: Ladder, strict: bo
         for group in _groups(looked_at):
             skip = frozenset(s.step.index for s in group)
             without = Flow(Core(program, target, strict, frozenset(foreign), skip), ladder)
-            if not without.blind and not any(p.open for p in without.pairs.values()):
+            if _in_order(without):
                 found.append(Redundant(group, max(len(s.step.loops) for s in group)))
     return found
+
+
+def _in_order(flow: Flow) -> bool:
+    """Whether every pair of accesses is ordered and, in the stricter reading, each flag set behind the wait before."""
+    return not flow.blind and not any(p.open for p in flow.pairs.values()) and not any(
+        a.open for a in flow.again.values())
 
 
 def _groups(syncs: list[Sync]) -> Iterator[tuple[Sync, ...]]:
