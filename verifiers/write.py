@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.module import Op
 from verifiers import write_block, write_grid, write_nest
-from verifiers.access import Step
+from verifiers.access import Step, TileUse
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site
 from verifiers.write_grid import stored
@@ -38,8 +38,11 @@ def _functions(context: Context) -> Iterator[FunctionSite]:
 
 
 def _leaves(step: Step) -> bool:
-    """Stores, pushes to another core, what is printed, and whatever is not modelled: it may do any of these."""
-    return not step.modelled or bool(stored(step)) or step.op.name.startswith(("pto.tpush", "pto.store", "pto.tprint"))
+    """Stores, be it to a window that a caller passes, pushes to another core, what is printed, and whatever is not
+    modelled: it may do any of these."""
+    written = (o for p in step.phases for group in p.writes for o in step.operands.get(group, ()))
+    return not step.modelled or any(not isinstance(o, TileUse) for o in written) or step.op.name.startswith(
+        ("pto.tpush", "pto.store", "pto.tprint"))
 
 
 WRITE_ANY: Rule[FunctionSite] = Rule(

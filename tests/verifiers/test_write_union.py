@@ -160,3 +160,13 @@ def test_both_verdicts_are_among_the_cases() -> None:
         held = {a + r for b, e, s, n in loops for a, r in product(range(b, e, s), range(n))}
         whole += held >= set(range(extent))
     assert 15 <= whole <= 45
+
+
+@pytest.mark.parametrize(("op", "verdict"), [
+    (store("t", "mem", VEC), Verdict.PROVED), (store("t", "mem", VEC).replace("tstore", "tmov"), Verdict.REFUTED),
+], ids=["a store", "a move to a tile"])
+def test_a_window_that_a_caller_passes_is_stored_to(op: str, verdict: Verdict) -> None:
+    moved = op.replace("%mem : !pto.partition_tensor_view<?x?xf32>", f"%d : {VEC}")
+    text = kernel("\n".join((alloc("t", VEC), fill("t", VEC), alloc("d", VEC, 8192), op if "tstore" in op else moved)),
+                  "%mem: !pto.partition_tensor_view<?x?xf32>")
+    assert verdicts(check(text, families="WRITE"), "WRITE-ANY") == {verdict}
