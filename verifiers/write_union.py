@@ -1,8 +1,8 @@
 """WRITE-UNION: what several stores, or stores under a condition, write of an output together.
 
-Told are stores at a place of their own and stores that one loop moves along an axis, under conditions on sizes. Along
-an axis by whose extent the function goes, they leave nothing out; with --strict they write all of the tensor, and what
-is not told is UNKNOWN.
+Told are stores at a place of their own and those that loops move, under conditions on sizes and on the turns of those
+loops (`write_parts.py`). Along an axis over which the function goes, they leave nothing out of what they write beside
+it; with --strict they write all of the tensor. What is not told of a declared output, or with --strict, is UNKNOWN.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ WRITE_UNION: Rule[UnionSite] = Rule(
     id="WRITE-UNION",
     formula="0 <= element < extent => some store writes the element",
     kind=SAFETY, observable=True, requires=("VF-01",), source="PyPTO: an Out is written wholly",
-    claim="several stores, or stores under a condition, that go by an output's own extent leave no rest; with --strict "
+    claim="several stores, or stores under a condition, that loops move over an output leave no rest; with --strict "
           "they write all of it",
     sites=_sites, applies=always, given=lambda s: s.inside if not s.untold else False, undecided=lambda s: s.untold,
     goal=lambda s: s.reached,
