@@ -13,6 +13,7 @@ from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.pto.types import PtrType
 from verifiers.access import BLOCK, BLOCKS, Step, TensorView
 from verifiers.access.program import Pointer
+from verifiers.access.symbols import UNCONSTRAINED
 from verifiers.fifo_overwrite import Overwritten, Ring, Tried, Way, overwritten
 from verifiers.fifo_slots import slots_of_pipe
 from verifiers.fifo_turns import OPS, way
@@ -114,7 +115,12 @@ def _try(context: Context, one: InMemory, other: InMemory) -> Tried:
         return Tried(why="the other end of the pipes is not one function")
     slots = {pipe_id(s.op): slots_of_pipe(context, s) for s in context.program.steps if s.op.name in INITS}
     pair = Ring(one.way, 0, one.slots, one.size), Ring(other.way, distance, other.slots, other.size)
-    return overwritten(context.program, next(iter(ends.values())), slots, pair)
+    tried = overwritten(context.program, next(iter(ends.values())), slots, pair)
+    given = tried.found.given if tried.found is not None else {}
+    callers = [f"{n} = {v}" for n, v in given.items() if context.program.symbols.kinds.get(n) in UNCONSTRAINED]
+    if callers:
+        return Tried(why=f"a push overwrites a tile that waits if callers pass {', '.join(callers)}")
+    return tried
 
 
 def _explain(s: ApartSite, w: Witness) -> str:

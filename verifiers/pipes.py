@@ -16,8 +16,12 @@ from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.pto.legality_context import Context as ModuleFacts
 from pypto_verified.pto.module import Func, Module
+from pypto_verified.targets import Target, target
 from pypto_verified.targets.split import SPLITS, Split
 from verifiers.access import BLOCK, BLOCKS, AccessProgram, Step, SymbolKind, TileUse, build_program
+from verifiers.access.program import Pointer
+from verifiers.access.symbols import user_name
+from verifiers.race.accesses import accesses_of
 from verifiers.solver.cone import conjuncts
 
 LANE = "subblock_idx"
@@ -125,7 +129,7 @@ def peers(program: AccessProgram, facts: ModuleFacts, id: int) -> tuple[Peer, ..
             if ends:
                 made = _program(func, program, facts.target)
                 if made is not None:
-                    found.append(Peer(made, _shared(program, made)))
+                    found.append(Peer(made, _shared(program, made, target(facts.target))))
     return tuple(found)
 
 
@@ -138,11 +142,35 @@ def _program(func: Func, own: AccessProgram, target: str) -> AccessProgram | Non
         return None
 
 
-def _shared(a: AccessProgram, b: AccessProgram) -> frozenset[str]:
-    """Symbols of arguments that both functions have, in the same place, and those of the block, which both run for."""
+def _shared(a: AccessProgram, b: AccessProgram, chip: Target) -> frozenset[str]:
+    """Symbols of arguments that both functions have, in the same place, those of the block, which both run for, and of
+    what both read at one place of a tensor that neither writes."""
     same = {x.name for x, y in zip(a.func.args, b.func.args, strict=False) if x.name == y.name and x.type == y.type}
-    return frozenset((BLOCK, BLOCKS, *(
-        n for n in same if a.symbols.kinds.get(n) in _SHARED and b.symbols.kinds.get(n) in _SHARED)))
+    shared = {BLOCK, BLOCKS, *(
+        n for n in same if a.symbols.kinds.get(n) in _SHARED and b.symbols.kinds.get(n) in _SHARED)}
+    loads, others = _loaded(a), _loaded(b)
+    written = {x.place.arena for p in (a, b) for own in accesses_of(p, chip).values() for x in own if x.writes}
+    for name in loads.keys() & others.keys():
+        (base, place), (other, there) = loads[name], others[name]
+        if base == other and base in same and ("gm", base) not in written and place.uid == there.uid and (
+                shared.issuperset(symbols_of(place))):
+            shared.add(name)
+    return frozenset(shared)
+
+
+def _loaded(program: AccessProgram) -> dict[str, tuple[str, Expr]]:
+    """What is read from memory as a number: the pointer and the element, by the name of the number."""
+    found: dict[str, tuple[str, Expr]] = {}
+    twice: set[str] = set()
+    for step in program.steps:
+        if step.op.name == "pto.load_scalar":
+            name = user_name(step.op.result.name)
+            pointer, index = (next(iter(step.operands.get(g, ())), None) for g in ("ptr", "offset"))
+            if name in found:
+                twice.add(name)
+            if isinstance(pointer, Pointer) and isinstance(index, Expr):
+                found[name] = pointer.base, pointer.offset + index
+    return {n: x for n, x in found.items() if n not in twice and program.symbols.kinds.get(n) is SymbolKind.DATA}
 
 
 @lru_cache(maxsize=1)

@@ -76,6 +76,21 @@ def test_both_ends_of_a_pipe_run_for_one_block(pushes: str, pops: str, expected:
     assert verdicts(text, "FIFO-POP") == {expected}
 
 
+@pytest.mark.parametrize(("place", "before", "expected"), [
+    ("%c0", "", Verdict.PROVED), ("%c1", "", Verdict.UNKNOWN),
+    ("%c0", "%w = arith.constant 1 : i32\npto.store_scalar %w, %gm[%c0] : !pto.ptr<i32>, i32", Verdict.UNKNOWN)])
+def test_what_both_ends_read_at_one_place_that_neither_writes_is_one_number(
+    place: str, before: str, expected: Verdict
+) -> None:
+    def times(at: str) -> str:
+        return (f"%word = pto.load_scalar %gm[{at}] : !pto.ptr<i32> -> i32\n"
+                "%times = arith.index_cast %word : i32 to index")
+
+    text = pair_of_cores("\n".join((times("%c0"), turns("%times", PUSH))),
+                         "\n".join((before, times(place), turns("%times", BOTH))), memory=False)
+    assert verdicts(text.replace("%gm: !pto.ptr<f32>", "%gm: !pto.ptr<i32>"), "FIFO-POP", "a5") == {expected}
+
+
 def test_two_pops_that_turn_differently_often_stay_two() -> None:
     text = pair_of_cores(turns("%n", PUSH) + "\n" + turns("%c8", PUSH), turns("%n", BOTH) + "\n" + turns("%c8", BOTH))
     assert verdicts(text, "FIFO-POP") == {Verdict.PROVED}
