@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from pypto_verified.pto.module import Func
-from pypto_verified.simulator.errors import StepLimitError
+from pypto_verified.simulator.errors import GlobalBoundsError, StepLimitError
 from pypto_verified.simulator.program import walk
 from pypto_verified.simulator.replay import (
     Difference,
@@ -121,16 +121,19 @@ def _left(
 def _twice(func: Func, witness: Mapping[str, int], target: Target, seed: int, max_steps: int) -> str:
     """What the first two blocks both write, or the two lanes of a block."""
     index = "block_idx" if "block_idx" in witness else "subblock_idx"
-    runs = [
-        written_elements(func, {**witness, "block_num": 2, index: i}, target, seed, max_steps=max_steps)
-        for i in (0, 1)]
-    first, second = runs
+    both = [{**witness, "block_num": 2, index: i} for i in (0, 1)]
+    first, second = (written_elements(func, one, target, seed, max_steps=max_steps) for one in both)
     if isinstance(first, str) or isinstance(second, str):
         return f"not run: the run stops before: {first if isinstance(first, str) else second}"
     for name in first:
         shared = np.flatnonzero(first[name] & second[name])
         if shared.size:
             return f"confirmed: written twice: {shared.size} elements of %{name}, the first is element {shared[0]}"
+    # A run leaves out what leaves its tensor: what both would have written there is not seen.
+    for one in both:
+        for error in replay(func, one, target, seed, max_steps=max_steps).errors:
+            if isinstance(error, GlobalBoundsError):
+                return f"not run: a window leaves its tensor before: {error}"
     return "not observed: the two write different elements"
 
 

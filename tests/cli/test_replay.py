@@ -202,3 +202,33 @@ def test_a_tile_that_fits_nowhere_is_seen_where_it_has_an_address(tmp_path: Path
     found = {f.rule: f.replay for f in function.findings}
     assert found["PLAN-CAPACITY"].startswith(replay)
     assert function.verdict is Verdict.REFUTED
+
+
+def test_a_window_that_leaves_its_tensor_hides_what_two_blocks_write(tmp_path: Path) -> None:
+    """Block 1 takes rows 8 to 23 of 17, over rows 8 to 15 of block 0; the simulator runs no such load and what follows
+    from it, and that is no fault of the verdict."""
+    path = tmp_path / "twice.py"
+    path.write_text(TWICE, encoding="utf-8")
+    (kernel,) = check_file(str(path), CheckOptions(assume=("M == 17",))).functions
+    found = {f.rule: f for f in kernel.findings}
+    assert found["WRITE-TWICE"].verdict is Verdict.REFUTED
+    assert found["WRITE-TWICE"].replay.startswith("not run: a window leaves its tensor before: ")
+    assert "REPLAY" not in found
+
+
+TWICE = '''import pypto.language as pl
+M = pl.dynamic("M")
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(
+        self, x: pl.Tensor[[M, 32], pl.FP32], out: pl.Out[pl.Tensor[[M, 32], pl.FP32]]
+    ) -> pl.Tensor[[M, 32], pl.FP32]:
+        b = pl.get_block_idx()
+        tiles = (pl.tensor.dim(x, 0) + 15) // 16
+        share = (tiles + pl.get_block_num() - 1) // pl.get_block_num()
+        for i in pl.range(b * share, pl.min((b + 1) * share, tiles)):
+            t = pl.load(x, [i * 8, 0], [16, 32])
+            out = pl.store(t, [i * 8, 0], out)
+        return out
+'''
