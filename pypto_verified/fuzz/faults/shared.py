@@ -35,8 +35,6 @@ _ROWS = (
           Edit("in e.kwargs if value is not None", "in e.kwargs[:-1] if value is not None")),
     Fault("print-other-arm", f"{_IR}.printer", "_statement", "an empty else is printed as a copy of the first arm",
           Edit("yield from _block(s.orelse, s.results)", "yield from _block(s.then, s.results)")),
-    Fault("lists-not-walked", f"{_IR}.walk", "names_in", "the offsets of an op are not seen to use names",
-          Edit("ahead += e.items", "pass")),
     Fault("renamed-left-only", f"{_IR}.walk", "map_expr", "names on the right of an operator are not renamed",
           Edit("map_expr(e.rhs, fn)", "e.rhs")),
     Fault("index-min-is-max", f"{_IR}.index_form", "_ARITHMETIC[MIN]", "the lesser of two sizes counts as the greater",
