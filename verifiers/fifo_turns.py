@@ -116,11 +116,11 @@ def in_order(node: Node, values: Values) -> Iterator[Step]:
         yield from in_order(node.then if values.holds(node.cond) else node.orelse, values)
     elif _moves(node):
         own, turns = counted(node), trips(node)
-        if own is not None and turns is not None:
-            base = values.of(own.base)
-            for k in range(values.of(turns)):
-                values[own.name] = base + k
-                yield from in_order(node.body, values)
+        for k in range(values.of(turns)) if turns is not None else ():
+            if own is not None:  # a loop of one iteration at most has no counter
+                values[own.name] = values.of(own.base) + k
+            yield from in_order(node.body, values)
+        if own is not None:
             values.pop(own.name, None)
 
 

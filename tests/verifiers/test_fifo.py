@@ -17,8 +17,10 @@ from tests.verifiers.examples_split import ACC, core
 from tests.verifiers.kernels import alloc
 from verifiers import Options, verify
 from verifiers.access import build_program
+from verifiers.fifo_turns import in_order
 from verifiers.pipes import through_memory
 from verifiers.race.rings import ring_slot
+from verifiers.race.values import Values
 
 BOTH = pop() + "\n" + FREE
 TAKEN = "%q = arith.cmpi sgt, %n, %c8 : index\nscf.if %q {"
@@ -259,3 +261,11 @@ def test_a_pipe_without_slots_is_refused_and_nothing_falls_over_it(slots: int, c
     results = verify(read(text, "k.pto"), target(chip), Options())
     refuted = {o.rule for r in results for o in r.obligations if o.verdict is Verdict.REFUTED}
     assert any(rule.startswith("LEGAL-") for rule in refuted)
+
+
+@pytest.mark.parametrize(("stop", "pushes"), [("%c0", 0), ("%c1", 1), ("%c8", 8)])
+def test_every_iteration_of_a_loop_transfers_its_tiles(stop: str, pushes: int) -> None:
+    """A loop that runs once has no counter, and is no exception."""
+    module = read(pair_of_cores(turns(stop, PUSH), turns(stop, BOTH)))
+    program = build_program(module.funcs[0], "", "a2a3")
+    assert len(list(in_order(program.body, Values(program, {})))) == pushes
