@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -105,8 +105,9 @@ def _left(
     if not asked:
         return "confirmed: never written: the run stores to no tensor"
     written: dict[str, Array] = {}
-    for lane in range(target.lanes_per_cube if rule.startswith(BY_BOTH_LANES) else 1):
-        at = {**witness, "subblock_idx": lane} if rule.startswith(BY_BOTH_LANES) else witness
+    lanes = range(target.lanes_per_cube) if rule.startswith(BY_BOTH_LANES) else ()
+    runs = [{**witness, "subblock_idx": lane} for lane in lanes] or [dict(witness)]
+    for at in runs:
         found = written_elements(func, at, target, seed, max_steps=max_steps)
         if isinstance(found, str):
             return f"not run: the run stops before: {found}"
@@ -115,6 +116,9 @@ def _left(
     missed = np.flatnonzero(~written[left])
     if not missed.size:
         return "not observed: the run writes every element"
+    off = _off_its_tensor(func, runs, target, seed, max_steps)
+    if off:
+        return off
     return f"confirmed: never written: {missed.size} elements of %{left}, the first is element {missed[0]}"
 
 
@@ -129,12 +133,20 @@ def _twice(func: Func, witness: Mapping[str, int], target: Target, seed: int, ma
         shared = np.flatnonzero(first[name] & second[name])
         if shared.size:
             return f"confirmed: written twice: {shared.size} elements of %{name}, the first is element {shared[0]}"
-    # A run leaves out what leaves its tensor: what both would have written there is not seen.
-    for one in both:
+    off = _off_its_tensor(func, both, target, seed, max_steps)
+    return off or "not observed: the two write different elements"
+
+
+def _off_its_tensor(
+    func: Func, runs: Sequence[Mapping[str, int]], target: Target, seed: int, max_steps: int
+) -> str:
+    """'not run: ...' where a window leaves its tensor: a run leaves such a transfer out, so what it would have written
+    is not seen."""
+    for one in runs:
         for error in replay(func, one, target, seed, max_steps=max_steps).errors:
             if isinstance(error, GlobalBoundsError):
                 return f"not run: a window leaves its tensor before: {error}"
-    return "not observed: the two write different elements"
+    return ""
 
 
 def _stored(func: Func) -> tuple[str, ...]:

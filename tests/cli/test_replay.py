@@ -232,3 +232,28 @@ class P:
             out = pl.store(t, [i * 8, 0], out)
         return out
 '''
+
+
+def test_a_store_that_a_run_leaves_out_is_not_taken_for_a_gap(tmp_path: Path) -> None:
+    """The last window reaches over the end: the device writes rows of it that the simulator does not."""
+    path = tmp_path / "left.py"
+    path.write_text(LEFT, encoding="utf-8")
+    (kernel,) = check_file(str(path), CheckOptions(assume=("M == 40",))).functions
+    shown = {f.rule: f.replay for f in kernel.findings if f.rule.startswith("WRITE-")}
+    assert shown
+    assert all(r.startswith("not run: a window leaves its tensor before: ") for r in shown.values())
+
+
+LEFT = '''import pypto.language as pl
+M = pl.dynamic("M")
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def k(
+        self, x: pl.Tensor[[M, 32], pl.FP32], out: pl.Out[pl.Tensor[[M, 32], pl.FP32]]
+    ) -> pl.Tensor[[M, 32], pl.FP32]:
+        for i in pl.range(0, pl.tensor.dim(x, 0), 32):
+            t = pl.load(x, [0, 0], [16, 32])
+            out = pl.store(t, [i, 0], out)
+        return out
+'''
