@@ -161,6 +161,17 @@ def test_symbolic_divisors_cancel_only_when_positive() -> None:
     assert ((K * N) // K) is not N
 
 
+def test_the_remainder_by_a_negative_number_is_between_it_and_zero() -> None:
+    remainder = N % -4
+    assert (remainder.lo, remainder.hi) == (-3, 0)
+
+
+def test_a_quotient_of_a_quotient_is_one_quotient() -> None:
+    assert (N // 2 + 1) // 3 is (N + 2) // 6
+    assert (2 * (N // 2) + 1) // 3 is not (N + 2) // 6, "a multiple of a quotient is none"
+    assert (N // 2 * K + 1) // 3 is not (N + 2) // 6
+
+
 def test_texts_do_not_depend_on_what_was_built_before() -> None:
     # derivation: operands of min and of a conjunction are put in the order of their texts, constants last
     late, early = symbol("zz", 0), symbol("aa", 0)

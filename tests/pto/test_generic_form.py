@@ -109,6 +109,8 @@ def test_a_whole_module() -> None:
         ("array<i32: 1, 1, 0>", "array<i32: 1, 2, 0>", "needs operandSegmentSizes"),
         ("[^one, ^two]", "[^one]", "has 2 successors, found 1"),
         ("[^one, ^two]", "[^one, ^three]", "no block ^three"),
+        ("[^one, ^two]", "[^one, two]", "expected the label of a block"),
+        ("[^one, ^two]", "[^one, ^]", "expected the label of a block"),
         ("callee = @g", "callee = @nowhere", "@nowhere is not defined"),
         ("(%n, %n, %n, %n) (", "(%n, %n) (", ""),
         (', sym_name = "f"', "", "sym_name"),
