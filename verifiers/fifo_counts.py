@@ -49,7 +49,7 @@ class Count:
         return named - self.turns | self.inside
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Turns:
     """An op of loops: it runs `times` for each of the turns of `loops`, outermost first, in which all of `held` hold;
     turn `k` of the n-th of them is the symbol `_turn(n)`. `outside`: conditions that no turn changes."""

@@ -11,6 +11,7 @@ from pypto_verified.pto.reader import read as parse
 from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.targets import target
+from pypto_verified.witness import replayed
 from tests.verifiers.examples_event import branch, computed, flag, loop
 from tests.verifiers.examples_race import VEC, barrier, both, chain, cores, exp, pipes, read, slots, write
 from tests.verifiers.kernels import alloc, check, fill, finding, kernel, load, store, tile, unary, view, window
@@ -315,6 +316,30 @@ def test_a_replay_names_the_conflict_of_the_finding() -> None:
         seen = confirm_order(module, "k", rule, dict(f.witness), target("a2a3"), line=f.text_line)
         assert seen.startswith(f"confirmed: {words[rule]}")
     assert found.keys() == words.keys()
+
+
+def test_a_race_of_other_ops_confirms_nothing() -> None:
+    """The store races with the exp; nothing else touches the load's tile."""
+    module = parse(pipes(read("c"), exp("a", "b"), write("b")), "k.pto")
+    *_, result = verify(module, target("a2a3"), Options(families=frozenset({"RACE"}), explicit_sync=True))
+    found = finding(result, "RACE-RAW")
+    exp_line = found.text_line - 1
+    seen = {
+        line: confirm_order(module, "k", "RACE-RAW", {}, target("a2a3"), line=found.text_line, first=line)
+        for line in (0, exp_line, exp_line - 1)}
+    assert seen[0] == seen[exp_line] and seen[0].startswith("confirmed: read after write")
+    assert seen[exp_line - 1] == "not observed: the run ended without it"
+
+
+def test_what_a_flag_orders_that_is_set_after_its_wait_is_not_looked_for_in_a_run() -> None:
+    """The wait and the set of a fence changed places: on the device the wait may well get what is set behind it."""
+    module = parse(pipes(read("a"), flag("wait"), flag("set"), exp("a", "b")), "k.pto")
+    *_, result = verify(module, target("a2a3"), Options(families=frozenset({"RACE", "EVENT"})))
+    found = replayed(result, module, target("a2a3"), 0, {}).findings
+    assert {(f.rule, f.verdict) for f in found} == {
+        (rule, REFUTED) for rule in ("EVENT-WAIT", "EVENT-EXIT", "RACE-RAW")}
+    (race,) = (f.replay for f in found if f.rule == "RACE-RAW")
+    assert race.startswith("not run: a flag is misused first: pto.wait_flag")
 
 
 def test_a_race_that_some_value_of_a_callers_scalar_avoids_is_not_decided() -> None:

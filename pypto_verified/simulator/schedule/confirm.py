@@ -48,6 +48,10 @@ def confirm_order(
         return f"not run: the run stops before: {'step limit' if isinstance(last, StepLimitError) else last}"
     if outcome.deadlock is not None:
         return f"not run: {outcome.deadlock}"
+    misused = next((e for e in outcome.errors if e.kind == "event"), None)
+    if misused is not None and rule not in _FLAGS:
+        # Such a flag may be given by a later set, or taken by another wait: what it orders is nobody's claim.
+        return f"not run: a flag is misused first: {misused}"
     return "not observed: the run ended without it"
 
 
@@ -74,12 +78,13 @@ def _transfer(op: Op) -> bool:
 
 def _race(outcome: Outcome, hazard: Hazard, line: int, first: int) -> str:
     """The race that a run found of these ops, in the order in which it ran them, by this conflict if it met it."""
-    def fit(race: Race) -> tuple[bool, bool, bool]:
-        one, other = (race.first, race.second) if race.second.line == line else (race.second, race.first)
-        return other.line == line, first in (one.line, one.location.line), race.hazard is hazard
+    def between(race: Race) -> bool:
+        return any(
+            other.line == line and first in (0, one.line, one.location.line)
+            for one, other in ((race.first, race.second), (race.second, race.first)))
 
-    best = max((*outcome.races, *outcome.also), key=fit, default=None)
-    return str(best) if best is not None and fit(best)[0] else ""
+    found = [race for race in (*outcome.races, *outcome.also) if between(race)]
+    return str(max(found, key=lambda race: race.hazard is hazard)) if found else ""
 
 
 def _flag(outcome: Outcome, rule: str, line: int) -> str:
