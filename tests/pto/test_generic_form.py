@@ -123,3 +123,14 @@ def test_what_does_not_fit_is_refused(old: str, new: str, message: str) -> None:
     with pytest.raises(ParseError) as caught:
         read(GENERIC.replace(old, new))
     assert message in caught.value.message
+
+
+def test_the_one_block_of_an_execute_region_yields_its_results() -> None:
+    text = ('"builtin.module"() ({{\n  "func.func"() <{{function_type = (index) -> (), sym_name = "f"}}> ({{\n'
+            '  ^bb0(%n: index):\n    %r = "scf.execute_region"() ({{\n      "scf.yield"({}) : ({}) -> ()\n'
+            '    }}) : () -> index\n    "func.return"() : () -> ()\n  }}) : () -> ()\n}}) : () -> ()\n')
+    body = read(text.format("%n", "index")).funcs[0].body
+    assert body is not None and body.ops[0].name == "scf.execute_region"
+    with pytest.raises(ParseError) as caught:
+        read(text.format("", ""))
+    assert "must end in scf.yield of index" in caught.value.message

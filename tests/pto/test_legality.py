@@ -108,6 +108,16 @@ def test_an_open_extent_is_not_judged(rule: str) -> None:
     assert found and all(c.holds for c in found)
 
 
+def test_a_move_to_zz_needs_extents_that_are_known() -> None:
+    case = next(c for c in CASES if c.rule == "ZZ-SHAPE")
+    module = read(text_of(case, good=True))
+    for value in module.funcs[0].args:
+        if isinstance(value.type, TileBufType):
+            value.type = replace(value.type, v_row=None)
+    found = [c for c in checks(module, case.target, case.level) if c.rule.id == "ZZ-SHAPE"]
+    assert found and not any(c.holds for c in found)
+
+
 def test_a_rule_of_another_target_or_level_says_nothing() -> None:
     tile = "!pto.tile_buf<vec, 8x16xi32>"
     text = (

@@ -40,7 +40,7 @@ def test_the_message_names_the_op_and_both_pitches() -> None:
     found = finding(_stored("c16", accumulator()), "PITCH-READ")
     assert "tstore c has a pitch of 64 rows" in found.message
     assert "wrote it at a pitch of 16 rows" in found.message
-    assert "compact" in found.help
+    assert found.help == "declare c compact, or give the product all 64 rows"
 
 
 @pytest.mark.parametrize(("rows", "expected"), [("c16", REFUTED), ("c17", REFUTED), ("c64", PROVED)])
