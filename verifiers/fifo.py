@@ -14,6 +14,7 @@ from verifiers.fifo_counts import Count, compared, runs, why_not
 from verifiers.fifo_slots import slots_of
 from verifiers.fifo_turns import Stuck, stuck
 from verifiers.pipes import LANES, Peer, facts_of, peers, used
+from verifiers.race.releases import FREES
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 
@@ -22,7 +23,6 @@ _PEER = {
     "pto.tpop_from_aic": "pto.tpush_to_aiv", "pto.tpop_from_aiv": "pto.tpush_to_aic",
     "pto.tpush_to_aiv": "pto.tpop_from_aic", "pto.tpush_to_aic": "pto.tpop_from_aiv",
 }
-_FREE = {"pto.tpop_from_aic": "pto.tfree_from_aic", "pto.tpop_from_aiv": "pto.tfree_from_aiv"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def _lanes(context: Context, first: Step) -> tuple[int, ...]:
 
 def _end(context: Context, first: Step, pipe: int, peer: Peer, lane: int) -> CountSite:
     op, other = first.op.name, _PEER[first.op.name]
-    found = stuck(context.program, peer, lane, _slots(context)) if op in _FREE else ()
+    found = stuck(context.program, peer, lane, _slots(context)) if op in FREES else ()
     return CountSite(
         context, first.op, TRUE, f"{op_text(first.op)} pipe {pipe} lane {lane}", lane,
         runs(context.program, op, pipe, lane), runs(peer.program, other, pipe, lane), other.removeprefix("pto."),
@@ -130,7 +130,7 @@ FIFO_POP: Rule[CountSite] = Rule(
     formula="pops(pipe) <= pushes(pipe) at the end, and no end waits for one that waits for it",
     kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
     claim="nothing is popped that is not pushed",
-    sites=lambda c: _ends(c, *_FREE), applies=always, assumptions=("LANE-INDEX",),
+    sites=lambda c: _ends(c, *FREES), applies=always, assumptions=("LANE-INDEX",),
     given=lambda s: not s.why, undecided=lambda s: s.why, goal=lambda s: _no_more(s) & _goes_on(s),
     explain=_explain_pop,
     help=lambda s: (
@@ -163,7 +163,7 @@ def _frees(context: Context) -> Iterator[CountSite]:
     program = context.program
     if not context.target.on_chip_pipe and not context.strict:
         return
-    for op, free in _FREE.items():
+    for op, free in FREES.items():
         for pipe in used(program, op):
             first = next(s for s in program.steps if s.op.name == op and pipe_id(s.op) == pipe)
             for lane in _lanes(context, first):
@@ -211,7 +211,7 @@ def _uses(context: Context) -> Iterator[UseSite]:
     program = context.program
     if not context.target.on_chip_pipe and not context.strict:
         return
-    for op, free in _FREE.items():
+    for op, free in FREES.items():
         for pipe in used(program, op):
             blocks: dict[tuple[int, ...], tuple[list[Step], list[Step]]] = {}
             for step in program.steps:

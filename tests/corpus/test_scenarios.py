@@ -36,6 +36,7 @@ SCENARIOS = (
     Scenario("a scalar store is not cleaned from the cache", "race_cache_not_cleaned", "RACE-VISIBLE"),
     Scenario("a notification follows a put without a fence", "race_notify_early", "RACE-NOTIFY"),
     Scenario("the rings of two directions lie in one workspace", "fifo_rings_overlap", "FIFO-APART"),
+    Scenario("a slot is given back while a store still reads it", "fifo_given_back_early", "RACE-FREE"),
     Scenario("two pops for one push", "fifo_two_pops", "FIFO-POP"),
     Scenario("a tile stays in the pipe", "fifo_left_in_pipe", "FIFO-DRAIN"),
     Scenario("credits that stand for too many tiles", "fifo_five_slots", "FIFO-OVERRUN"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.verifiers.examples import Pair
 from tests.verifiers.examples_event import computed, flag, loop
+from tests.verifiers.examples_fifo import FREE, HALF, PUSH, pair_of_cores, pop, turns
 from tests.verifiers.kernels import alloc, fill, kernel, load, store, tile, unary, view, window
 
 VEC = tile()
@@ -94,6 +95,17 @@ def cores(*waited: int, told: int = 4) -> str:
     return text.replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")
 
 
+def given_back(after: str, slots: int = 2, stop: str = "%c8", memory: bool = False) -> str:
+    """Lanes pop halves of tiles and store them; the flag `after` the store comes before the free."""
+    type_ = "!pto.partition_tensor_view<16x64xf32>"
+    return pair_of_cores(turns(stop, PUSH), "\n".join((
+        "%rows = arith.constant 4096 : index", view("gv", "gm", "rows"),
+        turns(
+            stop, pop(), "%at = arith.muli %i, %c16 : index",
+            window("w", "gv", "%at, %c0", "%c16, %c64", "16x64"), both("MTE2 MTE3"), both("V MTE3"), both("S MTE3"),
+            f"pto.tstore ins(%t : {HALF}) outs(%w : {type_})", both(after), FREE))), memory, slots)
+
+
 PAIRS: dict[str, Pair] = {
     "RACE-RAW": Pair(chain("MTE2 V", "V MTE3"), chain("MTE2 V", "V MTE2")),
     "RACE-WAR": Pair(
@@ -104,6 +116,7 @@ PAIRS: dict[str, Pair] = {
     "RACE-VISIBLE": Pair(
         scalar_store("pto.cmo.cacheinvalid all #pto.address_space<gm>"),
         scalar_store(barrier("ALL"))),
+    "RACE-FREE": Pair(given_back("MTE3 V"), given_back("MTE3 MTE2"), "a5"),
     "EVENT-AGAIN": Pair(
         pipes(loop("M", both("MTE2 V"), both("V MTE2")), args="%M: index"),
         pipes(loop("M", both("MTE2 V"), both("V MTE3")), args="%M: index"), strict=True),

@@ -32,7 +32,8 @@ class Access:
     """A read or write of `place` by phase `phase` of `step`. `pipe`: of the phase, as the op's row says; `readings`:
     all pipes that the sources name for it; `what`: the tile or tensor, for reports; `names`: symbols of its place;
     `arrives`: what it writes was put there by another core, which the pipe between them keeps in order (FIFO);
-    `tile`: whose bytes they are, if they are on chip."""
+    `tile`: whose bytes they are, if they are on chip; `releases`: from here on another core may write there (see
+    `releases`)."""
 
     number: int
     step: Step
@@ -46,6 +47,7 @@ class Access:
     names: frozenset[str]
     arrives: bool = False
     tile: TileUse | None = None
+    releases: bool = False
 
     @property
     def scalar(self) -> bool:
@@ -102,13 +104,7 @@ def _place(step: Step, operand: Operand, writes: bool, rings: Rings) -> Place | 
         if 0 in (operand.valid_rows.value, operand.valid_cols.value):
             return None
         part = touched(step, operand) if writes else needed(step, operand)
-        root = part.root
-        if root in rings:
-            ring, base = rings[root]
-            return OnChip(ring, base + part.rect.base, part.rect)
-        if root.address is None:
-            return OnChip(root, part.rect.base, part.rect)
-        return OnChip(root.space, root.address + part.rect.base, part.rect)
+        return place_of(part, rings)
     if isinstance(operand, Window):
         return box_of(operand)
     if isinstance(operand, TensorView):
@@ -116,6 +112,17 @@ def _place(step: Step, operand: Operand, writes: bool, rings: Rings) -> Place | 
     if isinstance(operand, Pointer):
         return _scalar_place(step, operand)
     return None
+
+
+def place_of(tile: TileUse, rings: Rings) -> OnChip:
+    """All bytes of a tile."""
+    root, rect = tile.root, tile.rect
+    if root in rings:
+        ring, base = rings[root]
+        return OnChip(ring, base + rect.base, rect)
+    if root.address is None:
+        return OnChip(root, rect.base, rect)
+    return OnChip(root.space, root.address + rect.base, rect)
 
 
 def _scalar_place(step: Step, pointer: Pointer) -> Place:

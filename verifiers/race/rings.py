@@ -36,7 +36,7 @@ def ring_places(program: AccessProgram, target: Target) -> dict[Root, tuple[Hash
         for place, step in enumerate(steps):
             if counter is not None and step.made is not None:
                 number = counter * len(steps) + place
-                found[step.made.root] = ("ring", id), (number % _slots(program, target, id)) * size
+                found[step.made.root] = ("ring", id), (number % ring_slots(program, target, id)) * size
     return found
 
 
@@ -45,10 +45,11 @@ def ring_slot(step: Step, program: AccessProgram, target: Target, pops: dict[int
     id = pipe_id(step.op)
     number = pops.get(id, 0)
     pops[id] = number + 1
-    return ("slot", id, number % _slots(program, target, id))
+    return ("slot", id, number % ring_slots(program, target, id))
 
 
-def _slots(program: AccessProgram, target: Target, id: int) -> int:
+def ring_slots(program: AccessProgram, target: Target, id: int) -> int:
+    """How many slots the popped tiles of a pipe take in turn."""
     for step in program.steps:
         if step.op.name in INITS and pipe_id(step.op) == id:
             named = step.op.attrs.get("slot_num" if target.on_chip_pipe else "local_slot_num")

@@ -9,6 +9,7 @@ from pypto_verified.targets.pipes import Hazard, barrier_holds
 from verifiers.race.accesses import is_global, tells_pointers_apart
 from verifiers.race.again import EVENT_AGAIN
 from verifiers.race.found import PairSite, found_on_cores, other_pipes, pair_site, when, why_open
+from verifiers.race.given_back import GIVEN_BACK
 from verifiers.race.handover import HANDOVER
 from verifiers.race.sync import is_manual, waits_for_itself
 from verifiers.race.visible import NOTIFY, VISIBLE
@@ -24,7 +25,7 @@ def _pairs(hazard: Hazard) -> Callable[[Context], Iterator[PairSite]]:
         if context.explicit_sync or is_manual(context.program):
             for core in found_on_cores(context):
                 for key, pair in core.flow.pairs.items():
-                    if pair.hazard is hazard:
+                    if pair.hazard is hazard and not pair.second.releases:
                         run = core.runs.get(("order", key))
                         why = why_open(pair.fails, run, core.flow.blind)
                         if pair.open and not pair.fails:
@@ -87,5 +88,5 @@ RULES = (
     _rule("RAW", Hazard.RAW, "what an op reads has been written before it starts"),
     _rule("WAR", Hazard.WAR, "what an op overwrites has been read before it starts"),
     _rule("WAW", Hazard.WAW, "writes to the same bytes land in program order"),
-    VISIBLE, NOTIFY, HANDOVER, EVENT_AGAIN, WAITING,
+    VISIBLE, NOTIFY, GIVEN_BACK, HANDOVER, EVENT_AGAIN, WAITING,
 )

@@ -10,6 +10,8 @@ from typing import TypeAlias
 
 from pypto_verified.index import Cond, Expr, const, symbols_of
 from pypto_verified.index.cond import FALSE
+from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.targets.fifo import posts
 from pypto_verified.targets.pipes import Hazard
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.race.accesses import Access
@@ -18,7 +20,7 @@ from verifiers.race.cycles import stepped_variable
 from verifiers.race.items import Item
 from verifiers.race.order import Order
 from verifiers.race.places import Box, OnChip, Place, apart
-from verifiers.race.rings import ring_slot
+from verifiers.race.rings import ring_slot, ring_slots
 from verifiers.race.values import Values, choices, deciding
 from verifiers.race.walker import Again, Core, Pair, PairKey, Walker
 from verifiers.recurrence import counted
@@ -67,6 +69,10 @@ class Run(Walker):
         self._names = {s.expr.uid: name for name, s in self.program.symbols.shown.items()}
         self._when: dict[int, dict[str, int]] = {}
         self._pops: dict[int, int] = {}
+        self._freed: dict[int, int] = {}
+        self._unposted: dict[int, list[tuple[int, Item]]] = {}
+        self._tile_freed = 0
+        self._early: dict[Want, tuple[int, int, Witness]] = {}
         self._slots: dict[Hashable, Hashable] = {}
         try:
             self._run(self.program.body)
@@ -150,6 +156,7 @@ class Run(Walker):
     def _access(self, step: Step) -> None:
         if step.made is not None:
             self._slots[step.made.root] = ring_slot(step, self.program, self.core.target, self._pops)
+            self._written_again(pipe_id(step.op))
         phases: dict[int, list[Item]] = {}
         for access in self.accesses[step.index]:
             place = self._at(access)
@@ -193,8 +200,32 @@ class Run(Walker):
     def _number(self, e: Expr) -> Expr:
         return e if e.value is not None else const(self.values.of(e))
 
+    def release(self, items: tuple[Item, ...], order: Order) -> None:
+        """Credits stand for several tiles: what was freed since the last one is given back with the next."""
+        pipe = pipe_id(items[0].access.step.op)
+        number = self._freed.get(pipe, 0)
+        self._freed[pipe] = number + 1
+        unposted = self._unposted.setdefault(pipe, [])
+        unposted += [(number, item) for item in items]
+        if posts(ring_slots(self.program, self.core.target, pipe), self._pops.get(pipe, 0) - 1) is True:
+            for number, item in unposted:
+                self._tile_freed = number
+                super().release((item,), order)
+            unposted.clear()
+
+    def _written_again(self, pipe: int) -> None:
+        """What the next tile of a pipe shows: its slot was given back too early."""
+        for want, (other, tile, witness) in list(self._early.items()):
+            if other == pipe and tile < self._pops[pipe] and want in self.wanted:
+                self._found(want, witness)
+
     def found_open(self, pair: Pair, earlier: Item, later: Item) -> None:
-        if pair.fails:
+        want: Want = ("order", pair.key)
+        if pair.fails and later.access.releases and want in self.wanted:
+            pipe = pipe_id(later.access.step.op)
+            again = self._tile_freed + ring_slots(self.program, self.core.target, pipe)
+            self._early.setdefault(want, (pipe, again, self._witness(pair, earlier, later)))
+        elif pair.fails:
             self._note(("order", pair.key), pair, earlier, later)
 
     def found_unseen(self, pair: Pair, earlier: Item, later: Item) -> None:

@@ -217,11 +217,13 @@ def deciding(program: AccessProgram) -> frozenset[str]:
 
 def turns(program: AccessProgram) -> list[int]:
     """Trip counts past which something may change: just beyond the numbers that conditions compare with, that ids and
-    places are divided by, and that loops hand on first."""
+    places are divided by, of the slots of pipes, and that loops hand on first."""
     starts = (c.start for loop in _loops(program) for c in loop.carried)
     found = {s.value for s in starts if isinstance(s, Expr) and s.value is not None}
     for step in program.steps:
         found |= _constants(step.path)
+        slots = step.op.attrs.get("slot_num")
+        found |= {slots} if isinstance(slots, int) else set()
         for operands in step.operands.values():
             for operand in operands:
                 if isinstance(operand, Expr):

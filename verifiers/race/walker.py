@@ -15,6 +15,7 @@ from verifiers.race.accesses import Access, accesses_of, is_global
 from verifiers.race.items import Item, Items
 from verifiers.race.order import Order
 from verifiers.race.places import OnChip, Place
+from verifiers.race.releases import releases_of
 from verifiers.race.sync import Kind, Sync, sync_of
 
 PairKey: TypeAlias = tuple[int, int, Hazard]
@@ -91,7 +92,7 @@ class Walker:
         self._waits_of: dict[tuple[tuple[str, str], int], int] = {}
         self.blind = ""
         steps = [s for s in core.program.steps if s.op not in core.foreign]
-        accesses = accesses_of(core.program, core.target)
+        accesses = {**accesses_of(core.program, core.target), **releases_of(core.program, core.target)}
         self.accesses = {s.index: accesses[s.index] for s in steps if s.index in accesses}
         self.syncs = {
             s.index: y for s in steps if s.index not in core.skip and (y := sync_of(s, core.target)) is not None}
@@ -162,6 +163,9 @@ class Walker:
 
     def touch(self, phases: list[tuple[Item, ...]], order: Order) -> None:
         """The accesses of a step, phase by phase; each phase of an op waits for the one before."""
+        if phases[0][0].access.releases:
+            self.release(phases[0], order)
+            return
         before = ""
         for phase in phases:
             pipe = phase[0].access.pipe
@@ -179,6 +183,14 @@ class Walker:
                 bits |= 1 << item.bit
             order.issue(bits, bits & self.items.stores)
 
+    def release(self, items: tuple[Item, ...], order: Order) -> None:
+        """A slot is given back once all that its pipe has begun is complete. Nothing on this core comes after: the
+        next write there is another core's."""
+        for item in items:
+            found = self.items.conflicts(item, order.live & ~self.items.on_pipe[item.pipe])
+            if found:
+                self._compare(found, order, item)
+
     def _notify(self, step: Step, order: Order) -> None:
         for item in self.items.of(order.live & self.items.stores):
             key = (item.access.step.index, step.index)
@@ -193,7 +205,7 @@ class Walker:
         for earlier in self.items.of(found):
             first, second = earlier.access, later.access
             hazard = _hazard(first, second)
-            if second.arrives:
+            if second.arrives or (first.arrives and second.releases):
                 continue
             key = (first.step.index, second.step.index, hazard)
             pair = self.pairs.get(key)

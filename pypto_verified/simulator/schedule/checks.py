@@ -3,7 +3,7 @@ visible to it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -38,6 +38,8 @@ class Checks:
         self._places: dict[int, tuple[Access, object, Region | None]] = {}
         self._pairs: dict[tuple[int, int, str, str], set[Hazard]] = {}
         self._unseen: set[tuple[int, int]] = set()
+        self._released: dict[Region, list[tuple[Stamp, Callable[[], bool]]]] = {}
+        self._early: list[tuple[Conflict, Item, object, Callable[[], bool]]] = []
 
     def accessed(
         self, item: Item, lane: Timeline, count: int, atomic: bool, owners: Mapping[str, object],
@@ -59,6 +61,8 @@ class Checks:
             self.touched.append((memory, region, access.writes))
             for found in conflicts(region, stamp, access.writes, known or lane.known, waw):
                 self._race(found, item, memory)
+            if self._released:
+                self._late(region, item, memory, access.writes)
             if access.space is Space.GM and not access.writes:
                 self._check_seen(region, item, lane, self._name(memory))
             if access.space is Space.GM and access.writes and item.op.name != NOTIFY:
@@ -86,6 +90,35 @@ class Checks:
         if local:
             self._places[id(access)] = (access, memory, region)
         return memory, region
+
+    def released(self, item: Item, lane: Timeline, slot: Access, again: Callable[[], bool]) -> None:
+        """Another core may write `slot` once all is complete that `lane` has begun. What this core does there without
+        that pipe's knowledge is a race if the other core ever writes there `again`, which the end of the run tells."""
+        memory = (item.core.index, slot.space)
+        region = self._history.region(memory, slot)
+        if region is None or not self.world.ordering:
+            return
+        stamp = Stamp(lane.index, lane.count, item, False)
+        for found in conflicts(region, stamp, True, lane.token().done, True):
+            if found.earlier.item.core is item.core:
+                self._early.append((found, item, memory, again))
+        self._released.setdefault(region, []).append((stamp, again))
+
+    def _late(self, region: Region, item: Item, memory: object, writes: bool) -> None:
+        """What stands before a release in the program and runs after it."""
+        for near in region.near:
+            for stamp, again in reversed(self._released.get(near, ())):
+                if stamp.item.core is not item.core or stamp.item.seq < item.seq:
+                    break
+                low, high = region.shared(near) or (region.start, region.start)
+                self._early.append((Conflict(stamp, True, writes, low, high), item, memory, again))
+
+    def close(self) -> None:
+        """The run is over: note the slots that were given back too early and written again."""
+        for found, item, memory, again in self._early:
+            if again():
+                self._race(found, item, memory)
+        self._early.clear()
 
     def notified(self, item: Item, lane: Timeline) -> None:
         """Another device is told to read: what this core has stored must be published before, and what stands before

@@ -16,7 +16,8 @@ from pypto_verified.targets.pipes import Hazard
 
 _NO_ZERO = (1, 8)
 """What integer tensors hold where a zero would end the run."""
-_HAZARDS = {"RACE-RAW": Hazard.RAW, "RACE-WAR": Hazard.WAR, "RACE-WAW": Hazard.WAW, "RACE-CORE": Hazard.RAW}
+_HAZARDS = {"RACE-RAW": Hazard.RAW, "RACE-WAR": Hazard.WAR, "RACE-WAW": Hazard.WAW, "RACE-CORE": Hazard.RAW,
+            "RACE-FREE": Hazard.WAR}
 _FLAGS = ("EVENT-SET", "EVENT-WAIT", "EVENT-EXIT", "EVENT-AGAIN")
 _VISIBLE = "RACE-VISIBLE"
 _SHARED = "FIFO-APART"

@@ -34,9 +34,9 @@ class Tokens:
 @dataclass(slots=True)
 class End:
     """One core's end of a pipe. `names`: what ties it to the other end, by direction; `buffers`: the consumer's buffer,
-    by direction; `tiles`: pushed or popped, by direction; `freed`: given back; `chip`: the target's pipes are on the
-    chip; `alone`: the other end is not there; `entry`: a slot as a tensor, for pipes that hand out slots of global
-    memory instead of moving tiles."""
+    by direction; `tiles`: pushed or popped, by direction; `freed`: given back, `told` of them with a credit; `chip`:
+    the target's pipes are on the chip; `alone`: the other end is not there; `entry`: a slot as a tensor, for pipes that
+    hand out slots of global memory instead of moving tiles."""
 
     init: Op
     id: int
@@ -51,6 +51,7 @@ class End:
     alone: bool
     tiles: dict[int, int] = field(default_factory=lambda: {TO_VECTOR: 0, TO_CUBE: 0})
     freed: int = 0
+    told: int = 0
     split: Split = SPLITS[0]
     entry: Tensor | None = None
 

@@ -36,6 +36,7 @@ from pypto_verified.simulator.schedule.ends import (
 )
 from pypto_verified.simulator.schedule.faults import PipeError
 from pypto_verified.simulator.schedule.queue import Item
+from pypto_verified.simulator.schedule.releases import Release
 from pypto_verified.simulator.schedule.slots import Pop, Push, slot_of
 from pypto_verified.simulator.tile import Tensor, Tile, device_layout
 from pypto_verified.simulator.values import storage
@@ -217,7 +218,10 @@ def free(core: Core, issue: Issue) -> Iterator[Item]:
     if end.freed > end.tiles[direction]:
         raise PipeError("a tile is given back that was not popped", help="free each popped tile once")
     if (end.on_chip or end.entry is not None) and not end.alone and posts(end.slots, last) is True:
-        yield _credit(core, op, end, split)
+        credit = _credit(core, op, end, split)
+        tiles = range(end.told, end.freed)
+        end.told = end.freed
+        yield Release(core, op, end, tiles, credit.tokens, credit.key) if end.on_chip else credit
 
 
 def drain(core: Core) -> Iterator[Item]:

@@ -202,6 +202,7 @@ class Prepared:
 def finish(world: World, memory: Memory) -> Outcome:
     """The outcome of a run, with what is left when all has run."""
     outcome = world.outcome
+    world.checks.close()
     if not outcome.stopped and outcome.deadlock is None:
         for core in world.cores:
             flags.left_set(core)
