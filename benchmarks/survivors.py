@@ -38,6 +38,23 @@ EQUIVALENT = (
         "verifiers/access/program.py", "slots: int = 1", "1", "2",
         "only popped slots take the default, and they have no address by which to count what follows them",
     ),
+    Equivalent(
+        "pypto_verified/simulator/schedule/history.py", "if stride == width and not outer:", "not outer", "(outer)",
+        "rows that lie side by side are counted one by one, which gives the same intervals",
+    ),
+    Equivalent(
+        "pypto_verified/index/expr.py", "constant = total.pop((), 0)", "0", "1",
+        "both factors have a constant, so their product always has one",
+    ),
+    Equivalent(
+        "pypto_verified/index/cond.py", "found = Cond(kind, expr, parts, name, len(_COND_TABLE) + 1)",
+        "len(_COND_TABLE) + 1", "(len(_COND_TABLE) - 1)", "numbers that tell conditions apart start somewhere else",
+    ),
+    Equivalent(
+        "pypto_verified/passes/context.py",
+        "scan: Scanner = field(default_factory=Scanner, compare=False, repr=False)", "False", "(True)",
+        "nobody compares or prints the surroundings of a pass",
+    ),
 )
 
 
