@@ -58,6 +58,13 @@ def test_operators_on_constants_fold_to_their_value(op: str, value: int) -> None
     assert fold(Binary(BinaryOp[op], Const(7), Const(3), INDEX)) == Const(value, INDEX)
 
 
+@pytest.mark.parametrize(("op", "by_one"), [("FLOORDIV", 7), ("MOD", 0)])
+def test_a_division_by_zero_stays_as_written_and_one_by_one_folds(op: str, by_one: int) -> None:
+    by_zero = Binary(BinaryOp[op], Const(7), Const(0), INDEX)
+    assert fold(by_zero) == by_zero
+    assert fold(Binary(BinaryOp[op], Const(7), Const(1), INDEX)) == Const(by_one, INDEX)
+
+
 def test_returns_are_the_written_parameters_in_their_order() -> None:
     f = lower(kernel(PARAMS, """
         x = pl.load(a, [0, 0], [16, 64])
