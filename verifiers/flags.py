@@ -87,6 +87,7 @@ class Trace:
         self.id = id
         self.before: dict[int, Moment] = {}
         self._own = {i: a for i, a in actions.items() if a.pair == pair and a.on(id) is not FALSE}
+        self._program = program
         self._items = _skeleton(program).around((*self._own, *asked))
         self._transfers: dict[int, Transfer | None] = {}
         self._solver = Solver(program.symbols, ladder)
@@ -120,7 +121,8 @@ class Trace:
             return before
         solution, outer = self._solution(loop, before), self._within
         if solution.known is not None:
-            self._why = self._why or f"the loop at line {loop.op.line} has no pattern that is recognised"
+            line = self._program.location(loop.op).line
+            self._why = self._why or f"the loop at line {line} has no pattern that is recognised"
         now = loop.counter if loop.counter is not None else const(0)
         self._within = outer & solution.within(now)
         self._run(loop.body, solution.form(now))
@@ -241,9 +243,9 @@ def _not_followed(program: AccessProgram, actions: dict[int, Action], pair: Pair
     """Why the flags of a pair can't be followed at all."""
     for action in actions.values():
         if action.pair == pair and action.id is None:
-            return f"the id at line {action.step.op.line} is not expressed"
+            return f"the id at line {program.location(action.step.op).line} is not expressed"
     called = next((s.op for s in program.steps if s.op.name == "func.call"), None)
-    return f"the function called at line {called.line} may use flags" if called is not None else ""
+    return f"the function called at line {program.location(called).line} may use flags" if called is not None else ""
 
 
 def _steps(node: Node) -> Iterator[Step]:

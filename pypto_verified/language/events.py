@@ -58,9 +58,12 @@ class EventMark:
 
 
 def make_event(
-    src: object, dst: object, *, auto_token: bool = True, event_id: object = None, slots: int = 1
+    src: object, dst: object, *, auto_token: bool = True, event_id: object = None, slots: object = 1
 ) -> EventMark:
-    """What `pl.Event(...)` gives. An id that is an expression is a slot of all that there are."""
+    """What `pl.Event(...)` gives. An id that is an expression is a slot of all that there are. TypeError for a number
+    of slots that is none."""
+    if not isinstance(slots, int):
+        raise TypeError(f"takes a number of slots, not {slots!r}")
     if event_id is None or isinstance(event_id, int):
         return EventMark(str(src), str(dst), auto_token, event_id, slots)
     return EventMark(str(src), str(dst), auto_token, 0, EVENT_IDS, lift(event_id))

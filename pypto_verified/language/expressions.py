@@ -113,7 +113,12 @@ class Expressions:
                 return item
             case ast.Call() if callable(function := self.static(node.func)) and not isinstance(function, OpName):
                 keywords = {k.arg: self.partial(k.value) for k in node.keywords if k.arg is not None}
-                result: object = function(*(self.partial(a) for a in node.args), **keywords)
+                values = [self.partial(a) for a in node.args]
+                try:
+                    result: object = function(*values, **keywords)
+                except TypeError as e:
+                    name, why = ast.unparse(node.func), str(e)
+                    self.fail(node, f"{name}(...) {why.partition('() ')[2] or why}", f"see the signature of {name}")
                 return result
             case _:
                 return self.expression(node)

@@ -131,3 +131,15 @@ def test_a_slot_that_is_assigned_again_is_written_where_it_is_used() -> None:
         '    e = pl.Event("TLOAD", "TADD", auto_token=False, event_id=i)', "    e.record()"))
     (program,) = load_source(text, "k.py").programs
     assert "mentions i, which is assigned again" in program.functions[0].opaque
+
+
+@pytest.mark.parametrize(("made", "why"), [
+    ('pl.Event("TLOAD", "TADD", 3)', "takes 2 positional arguments but 3 were given"),
+    ('pl.Event("TLOAD")', "missing 1 required positional argument: 'dst'"),
+    ('pl.Event("TLOAD", "TADD", slot=2)', "got an unexpected keyword argument 'slot'"),
+    ('pl.Event("TLOAD", "TADD", slots="2")', "takes a number of slots, not '2'"),
+])
+def test_an_event_with_wrong_arguments_is_an_error_of_the_kernel_at_its_line(made: str, why: str) -> None:
+    with pytest.raises(LanguageError) as caught:
+        ops(f"e = {made}")
+    assert str(caught.value).startswith(f"k.py:4:9: pl.Event(...) {why}")

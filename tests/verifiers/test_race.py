@@ -318,6 +318,14 @@ def test_a_replay_names_the_conflict_of_the_finding() -> None:
     assert found.keys() == words.keys()
 
 
+def test_an_id_that_is_not_expressed_is_named_by_the_line_that_its_author_knows() -> None:
+    """The id is an argument, so which flag it is differs from run to run."""
+    known = ' loc("k.py":7:1)'
+    result = _judge(pipes(
+        read("a"), computed("set", "n") + known, computed("wait", "n") + known, exp("a", "b"), args="%n: index"))
+    assert "not decided (the id at line 7 is not expressed)" in finding(result, "RACE-RAW").message
+
+
 def test_a_race_of_other_ops_confirms_nothing() -> None:
     """The store races with the exp; nothing else touches the load's tile."""
     module = parse(pipes(read("c"), exp("a", "b"), write("b")), "k.pto")

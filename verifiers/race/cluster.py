@@ -15,7 +15,7 @@ from typing import TypeAlias
 from pypto_verified.index import Expr, const
 from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import pipe_id
-from pypto_verified.pto.module import EnumAttr
+from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.targets import Target
 from pypto_verified.targets.events import pipe_of
 from pypto_verified.targets.pipes import SCALAR, CrossFlag, cross_flag
@@ -150,7 +150,7 @@ class Cluster:
             open_ = not names_of(node.cond) <= {LANE} and (
                 self._matters(member, node.then) or self._matters(member, node.orelse))
             if open_:
-                member.why = member.why or f"of the branch at line {node.op.line}"
+                member.why = member.why or f"of the branch at line {_line(member, node.op)}"
             member.depth += open_
             yield from self._walk(member, node.then if member.values.holds(node.cond) else node.orelse)
             member.depth -= open_
@@ -162,13 +162,13 @@ class Cluster:
         if loop.inside is FALSE or not self._matters(member, loop.body):
             return
         if loop.lower is None or loop.upper is None or loop.step is None:
-            self.blind = self.blind or f"the loop at line {loop.op.line} is not counted"
+            self.blind = self.blind or f"the loop at line {_line(member, loop.op)} is not counted"
             return
         values = member.values
         values.decide(loop.lower, loop.upper, loop.step)
         lower, upper, step = (values.of(e) for e in (loop.lower, loop.upper, loop.step))
         if any(e.value is None for e in (loop.lower, loop.upper, loop.step)):
-            member.why = member.why or f"of the trip count of the loop at line {loop.op.line}"
+            member.why = member.why or f"of the trip count of the loop at line {_line(member, loop.op)}"
         for k in range(-((lower - upper) // step) if step > 0 else 0):
             if own is not None:
                 values[own.name] = values.of(own.base) + k
@@ -299,7 +299,7 @@ class Cluster:
         id, pipe = self._flag_id(member, step), _pipe(step)
         whole = step.op.name in ("pto.set_cross_block", "pto.wait_cross_block")
         if id is None or not pipe or whole or step.op.attrs.get("ffts_mode", 2) != 2:
-            self.blind = self.blind or f"the flag at line {step.op.line} is not followed"
+            self.blind = self.blind or f"the flag at line {_line(member, step.op)} is not followed"
             return
         if self.target.on_chip_pipe and member.kind == "cube" and id >= _OTHER_LANE:
             return
@@ -351,6 +351,10 @@ class Cluster:
 
     def _learn(self, member: Member, pipe: str, carried: int) -> None:
         member.order.learn(pipe, carried)
+
+
+def _line(member: Member, op: Op) -> int:
+    return member.program.location(op).line
 
 
 def _pipe(step: Step) -> str:

@@ -175,7 +175,7 @@ class Flow(Walker):
             return self._branch(self._at_most_once(loop), paths, at)
         cycle = self._cycle(loop)
         if cycle is None or (loop.var is None and self._works_at_exit(loop)):
-            self.blind = self.blind or f"the loop at line {loop.op.line} is not counted"
+            self.blind = self.blind or f"the loop at line {self.program.location(loop.op).line} is not counted"
             return self._run(loop.body, paths, at)
         visit = self._visits.setdefault((id(loop), at.key), _Visit())
         if not join(visit.entry, paths):

@@ -121,7 +121,7 @@ class Walker:
         elif kind is Kind.NOTIFY:
             self._notify(sync.step, order)
         elif id is None:
-            self.blind = self.blind or f"the id at line {sync.step.op.line} is not expressed"
+            self.blind = self.blind or f"the id at line {self.program.location(sync.step.op).line} is not expressed"
         elif kind is Kind.SET:
             if self.core.strict:
                 self._set_again(sync, id, order)
