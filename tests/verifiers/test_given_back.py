@@ -13,11 +13,12 @@ from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.simulator.schedule.outcome import Race
 from pypto_verified.sync.insert import insert_sync
 from pypto_verified.targets import target
-from tests.verifiers.examples_fifo import COPY, FREE, NEAR, PUSH, pair_of_cores, pop, turns
+from tests.verifiers.examples_fifo import COPY, FAR, FREE, NEAR, PUSH, crossing, pair_of_cores, pop, turns
 from tests.verifiers.examples_race import both, given_back
 from verifiers import Options, verify
 from verifiers.access import build_program
 from verifiers.race.redundant import redundant
+from verifiers.race.releases import releases_of
 from verifiers.solver import Ladder
 
 TAKEN = "%q = arith.cmpi sgt, %n, %c8 : index\nscf.if %q {"
@@ -123,6 +124,15 @@ def test_a_refutation_is_confirmed_by_a_run() -> None:
     (found,) = (f for f in last(given_back("MTE3 MTE2")).findings if f.rule == "RACE-FREE")
     shown = confirm_order(module, "vector", found.rule, {}, target("a5"), line=found.text_line)
     assert shown.startswith("confirmed: write after read: pto.tfree_from_aic")
+
+
+@pytest.mark.parametrize(("chip", "end", "pipes"), [
+    ("a5", "cube", {"MTE1"}), ("a5", "vector", {"V"}), ("a2a3", "cube", set()), ("a2a3", "vector", set())])
+def test_each_kind_of_core_gives_slots_back_on_its_own_pipe(chip: str, end: str, pipes: set[str]) -> None:
+    """PTO-ISA npu/a5 TPush.hpp; on a2a3 the pop has copied its slot."""
+    (func,) = (f for f in read(crossing(FAR), "k.pto").funcs if f.name == end)
+    releases = releases_of(build_program(func, "k.pto", chip), target(chip))
+    assert {access.pipe for own in releases.values() for access in own} == pipes
 
 
 def test_the_flag_before_a_free_is_not_redundant() -> None:
