@@ -247,6 +247,7 @@ EVENT_LIBRARY: Rule[FlagSite] = Rule(
     formula="sets(flag) - waits(flag) = 0 wherever an op uses the flag inside",
     kind=SAFETY, observable=False, requires=("EV-03",), source="PTO-ISA npu/*/T*.hpp",
     claim="a flag that a library op sets and waits for inside is free while the op runs",
+    unseen="a run does not set the flags that are used inside of library ops",
     sites=_library, applies=always, assumptions=("EVENT-KEY", "RESERVED-IDS"),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
     goal=lambda s: s.fine,

@@ -42,6 +42,7 @@ def _computed(context: Context) -> Iterator[IdSite]:
 EVENT_ID: Rule[IdSite] = Rule(
     id="EVENT-ID", kind=SAFETY, observable=False, requires=("EV-03",), source="PTO-ISA EVENT_ID_MAX",
     claim="a computed id is one that the pipe pair has",
+    unseen="a run has as many flags as it is asked for",
     sites=_computed, applies=always, assumptions=("EVENT-KEY",), chosen=lambda s: trip_names(s.context.program),
     goal=lambda s: all_of((s.id >= 0, s.id < s.ids)),
     explain=lambda s, w: (
@@ -78,6 +79,7 @@ EVENT_CROSS: Rule[CrossSite] = Rule(
     formula="id not in the ids that the library keeps for itself",
     kind=SAFETY, observable=False, requires=("EV-03",), source="PTO-ISA SyncAll.hpp, PTOAS syncall",
     claim="a flag between cores is not one that synchronisation of all cores uses",
+    unseen="a run has no assembler that uses the same flags",
     sites=_between_cores, applies=always, assumptions=("RESERVED-FLAGS",),
     goal=lambda s: s.free,
     explain=lambda s, w: (
@@ -111,6 +113,7 @@ EVENT_PIPE: Rule[PipeSite] = Rule(
     formula="pipe in pipes(kind of core)",
     kind=SAFETY, observable=False, requires=("EV-05",), source="PTO-ISA machine model; PTOAS#1026",
     claim="a flag or barrier names pipes that the core has",
+    unseen="a run has every pipe on every core",
     sites=_named_pipes, applies=always,
     goal=lambda s: s.pipe not in FOREIGN_PIPES[s.kind],
     explain=lambda s, w: f"{op_text(s.op)} names pipe {s.pipe}, which a {s.kind} core does not have: it waits for ever",

@@ -128,7 +128,7 @@ def _explain_pop(s: CountSite, w: Witness) -> str:
 FIFO_POP: Rule[CountSite] = Rule(
     id="FIFO-POP",
     formula="pops(pipe) <= pushes(pipe) at the end, and no end waits for one that waits for it",
-    kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
+    kind=SAFETY, observable=True, requires=("XC-09",), source=_SOURCE,
     claim="nothing is popped that is not pushed",
     sites=lambda c: _ends(c, *FREES), applies=always, assumptions=("LANE-INDEX",),
     given=lambda s: not s.why, undecided=lambda s: s.why, goal=lambda s: _no_more(s) & _goes_on(s),
@@ -149,7 +149,7 @@ def _explain_drain(s: CountSite, w: Witness) -> str:
 FIFO_DRAIN: Rule[CountSite] = Rule(
     id="FIFO-DRAIN",
     formula="pushes(pipe) <= pops(pipe) at the end",
-    kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
+    kind=SAFETY, observable=True, requires=("XC-09",), source=_SOURCE,
     claim="everything that is pushed is popped before the kernel ends",
     sites=lambda c: _ends(c, "pto.tpush_to_aiv", "pto.tpush_to_aic"), applies=always, assumptions=("LANE-INDEX",),
     given=lambda s: not s.why, undecided=lambda s: s.why, goal=_no_more, explain=_explain_drain,
@@ -183,6 +183,7 @@ FIFO_FREE: Rule[CountSite] = Rule(
     formula="frees(pipe) = pops(pipe) at the end",
     kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
     claim="each popped slot is freed once",
+    unseen="the kernel may end before a slot is missed",
     sites=_frees, applies=always, assumptions=("LANE-INDEX", "FREE-NEEDED"),
     given=lambda s: not s.why, undecided=lambda s: s.why,
     goal=lambda s: FALSE if s.why else compared(s.own, s.other, eq), explain=_explain_free,
@@ -255,6 +256,7 @@ FIFO_USED: Rule[UseSite] = Rule(
     formula="the last use of a popped tile comes before its free",
     kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
     claim="a popped tile is not used after its slot is freed",
+    unseen="the slot may still hold the tile, or one of the same values",
     sites=_uses, applies=always, assumptions=("FREE-NEEDED",),
     given=lambda s: not s.why, undecided=lambda s: s.why,
     goal=lambda s: as_cond(not s.why and (s.last is None or s.last.index < s.free.index)),

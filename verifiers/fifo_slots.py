@@ -56,6 +56,7 @@ def _init(context: Context, step: Step) -> Step | None:
 FIFO_SLOT: Rule[SlotSite] = Rule(
     id="FIFO-SLOT", kind=SAFETY, observable=False, requires=("XC-02", "XC-12"), source=_SOURCE,
     claim="what is pushed fits a slot, the parts of both lanes together",
+    unseen="a run has slots as large as what is pushed",
     sites=_pushes, applies=always,
     goal=lambda s: s.bytes <= s.slot,
     explain=lambda s, w: (
@@ -108,6 +109,7 @@ def slots_of_pipe(context: Context, step: Step) -> int:
 FIFO_RING: Rule[RingSite] = Rule(
     id="FIFO-RING", kind=SAFETY, observable=False, requires=("XC-02",), source=_SOURCE,
     claim="the memory that a consumer reserves holds all slots that lie in it",
+    unseen="a run has a ring for each pipe",
     sites=_rings, applies=always,
     goal=lambda s: as_cond(s.needed <= s.reserved),
     explain=lambda s, w: (
@@ -147,7 +149,7 @@ def _few(s: CreditSite) -> Cond:
 FIFO_OVERRUN: Rule[CreditSite] = Rule(
     id="FIFO-OVERRUN",
     formula="outstanding(slots) <= slots, or pushes <= slots",
-    kind=SAFETY, observable=False, requires=("XC-12",),
+    kind=SAFETY, observable=True, requires=("XC-12",),
     source="PTO-ISA npu/*/TPush.hpp, theorem FIFO-OVERRUN",
     claim="the producer never writes a slot that the consumer has not read",
     sites=_pipes, applies=always, assumptions=("FIFO-CREDITS",),

@@ -244,6 +244,7 @@ PITCH_COMPACT: Rule[TileSite] = Rule(
     id="PITCH-COMPACT", kind=SAFETY, observable=False, requires=("CA-04",),
     source="PTO-ISA TileLeftCompact, TileRightCompact, TileAccCompact",
     claim="only tiles of the matrix unit are compact",
+    unseen="the mode has no meaning there that a run could miss",
     sites=_compact_tiles, applies=always,
     goal=lambda t: t.space in _COMPACT_SPACES,
     explain=lambda t, w: f"tile {t.name} in {t.space.value} is compact: no op there takes the pitch from valid extents",

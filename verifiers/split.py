@@ -81,6 +81,7 @@ def _lane_extents(s: LaneSite, w: Witness) -> str:
 SPLIT_LANES: Rule[LaneSite] = Rule(
     id="SPLIT-LANES", kind=SAFETY, observable=False, requires=("XC-04", "XC-08", "XC-11", "VF-01"), source=_SOURCE,
     claim="the lanes of a split have equal parts, or lane 0 one line more where the split is odd, or lane 1 has none",
+    unseen="a run moves the rectangles that the two ends name, whatever they were meant to be",
     sites=_lanes, applies=always, assumptions=("LANE-INDEX",),
     given=lambda s: not s.why, undecided=lambda s: s.why,
     goal=_fit, explain=_lane_extents,
@@ -149,6 +150,7 @@ def _end(context: Context, match: Match, peer: Peer, lane: int, to_cube: bool) -
 SPLIT_PITCH: Rule[EndSite] = Rule(
     id="SPLIT-PITCH", kind=SAFETY, observable=False, requires=("XC-05", "XC-12"), source=_SOURCE,
     claim="a slot in global memory is read at the pitch at which it was written",
+    unseen="a run moves the rectangles that the two ends name, whatever they were meant to be",
     sites=lambda c: (s for s in _ends(c) if _in_memory(c, s)), applies=always, assumptions=("LANE-INDEX",),
     given=lambda s: not s.why, undecided=lambda s: s.why,
     goal=lambda s: _matched(s, any_of((eq(s.pitch, s.written), s.apart))),
@@ -172,6 +174,7 @@ def _once(context: Context) -> Iterator[EndSite]:
 SPLIT_ENDS: Rule[EndSite] = Rule(
     id="SPLIT-ENDS", kind=SAFETY, observable=False, requires=("XC-04", "XC-09"), source="PTO-ISA TPush.hpp, TPop.hpp",
     claim="both ends of a transfer split it alike",
+    unseen="a run moves the rectangles that the two ends name, whatever they were meant to be",
     sites=_once, applies=lambda s: not s.why, goal=lambda s: s.codes[0] == s.codes[1],
     explain=lambda s, w: f"{op_text(s.op)} has split {s.codes[0]}; {s.pusher} has split {s.codes[1]}",
     help=lambda s: "give push, pop and free of a tile one split",
@@ -218,6 +221,7 @@ def _demand(s: ChipSite) -> str:
 SPLIT_CHIP: Rule[ChipSite] = Rule(
     id="SPLIT-CHIP", kind=SAFETY, observable=False, requires=("XC-04",), source="PTO-ISA npu/a5 TPush.hpp (asserts)",
     claim="what is split on its way from core to core divides as the hardware divides it",
+    unseen="a run knows every split on every chip",
     sites=_on_chip, applies=always,
     goal=_divides,
     explain=lambda s, w: (

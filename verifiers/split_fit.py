@@ -71,6 +71,7 @@ SPLIT_TYPE: Rule[FitSite] = Rule(
     formula="dtype(popped) = dtype(pushed)",
     kind=SAFETY, observable=False, requires=("XC-12",), source="PTO-ISA TPush.hpp, TPop.hpp",
     claim="what is popped has elements of the type that was pushed",
+    unseen="the bytes of a slot are numbers of any type",
     sites=_once, applies=always, goal=lambda s: s.popped == s.pushed,
     explain=lambda s, w: (
         f"{op_text(s.op)} takes elements of {s.popped} out of a slot that {s.pusher} filled with {s.pushed}"),
@@ -86,6 +87,7 @@ def _inside(s: FitSite) -> Cond:
 SPLIT_PART: Rule[FitSite] = Rule(
     id="SPLIT-PART", kind=SAFETY, observable=False, requires=("XC-04", "XC-12"), source="PTO-ISA TPush.hpp, TPop.hpp",
     claim="a pop takes no more than its part of the tile that was pushed",
+    unseen="the rest of a slot may hold the values of the tile before",
     sites=_parts, applies=always, assumptions=("LANE-INDEX",),
     goal=_inside,
     explain=lambda s, w: (

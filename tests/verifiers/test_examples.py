@@ -103,6 +103,10 @@ def test_what_a_run_can_show_is_confirmed(rule: CatalogueRule) -> None:
     assert not any(f.rule == "REPLAY" for f in found)
 
 
+def test_a_rule_of_safety_that_no_run_shows_says_why() -> None:
+    assert not [r.id for r in RULES.values() if r.kind is Kind.SAFETY and r.observable == bool(r.unseen)]
+
+
 def test_what_the_assembler_rejects_is_not_said_to_run() -> None:
     assert not [r.id for r in RULES.values() if r.kind is Kind.LEGALITY and r.observable]
 

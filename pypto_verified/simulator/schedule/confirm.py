@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from pypto_verified.pto.module import Module, Op
+from pypto_verified.pto.module import Module
 from pypto_verified.simulator.errors import DivisionError, StepLimitError
 from pypto_verified.simulator.run import MAX_STEPS
+from pypto_verified.simulator.schedule.confirm_pipes import PIPE_RULES, is_transfer, seen_of_pipe
 from pypto_verified.simulator.schedule.outcome import Outcome, Race
 from pypto_verified.simulator.schedule.runs import replay
 from pypto_verified.targets import Target
@@ -21,7 +22,7 @@ _HAZARDS = {"RACE-RAW": Hazard.RAW, "RACE-WAR": Hazard.WAR, "RACE-WAW": Hazard.W
 _FLAGS = ("EVENT-SET", "EVENT-WAIT", "EVENT-EXIT", "EVENT-AGAIN")
 _VISIBLE = "RACE-VISIBLE"
 _SHARED = "FIFO-APART"
-ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE, _SHARED)
+ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE, _SHARED, *PIPE_RULES)
 """Rules whose failure shows in the order of a run."""
 
 
@@ -40,6 +41,8 @@ def confirm_order(
             module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, integers=_NO_ZERO)
     if rule == _VISIBLE:
         found = next((str(u) for u in outcome.unseen if u.read.line == line), "")
+    elif rule in PIPE_RULES:
+        found = seen_of_pipe(outcome, rule)
     else:
         found = _flag(outcome, rule, line) if rule in _FLAGS else _race(outcome, _HAZARDS[rule], line, first)
     if found:
@@ -58,7 +61,7 @@ def confirm_order(
 
 def _compared(outcome: Outcome, apart: Outcome) -> str:
     """How a run differs from one whose rings share no memory: in a race on a ring, or in an output."""
-    transfers = next((r for r in outcome.races if {_transfer(r.first.op), _transfer(r.second.op)} == {True}), None)
+    transfers = next((r for r in outcome.races if {is_transfer(r.first.op), is_transfer(r.second.op)} == {True}), None)
     if transfers is not None and transfers not in apart.races:
         return f"confirmed: {transfers}"
     for name, array in apart.outputs.items():
@@ -71,10 +74,6 @@ def _compared(outcome: Outcome, apart: Outcome) -> str:
         if run.stopped or run.deadlock is not None:
             return f"not run: {run.deadlock or run.errors[-1]}"
     return "not observed: the run ended without it"
-
-
-def _transfer(op: Op) -> bool:
-    return op.name.startswith(("pto.tpush", "pto.tpop"))
 
 
 def _race(outcome: Outcome, hazard: Hazard, line: int, first: int) -> str:

@@ -1,0 +1,27 @@
+"""Whether a run of both ends of a pipe shows what a refutation of its credits claims."""
+
+from __future__ import annotations
+
+from pypto_verified.pto.module import Op
+from pypto_verified.simulator.schedule.outcome import Outcome
+
+PIPE_RULES = ("FIFO-POP", "FIFO-DRAIN", "FIFO-OVERRUN")
+"""Rules whose failure shows as a hang, as tiles that nobody pops, or as a race on a slot."""
+
+
+def seen_of_pipe(outcome: Outcome, rule: str) -> str:
+    """What the run of one of `PIPE_RULES` shows; '' if nothing."""
+    if rule == "FIFO-OVERRUN":
+        found = next((r for r in outcome.races if is_transfer(r.first.op) and is_transfer(r.second.op)), None)
+        return str(found) if found is not None else ""
+    if rule == "FIFO-DRAIN":
+        left = next((e for e in outcome.errors if "never popped" in e.message), None)
+        if left is not None:
+            return f"pipe: {left}"
+    waits = outcome.deadlock.blocked if outcome.deadlock is not None else ()
+    return next((f"deadlock: {b}" for b in waits if is_transfer(b.at.op)), "")
+
+
+def is_transfer(op: Op) -> bool:
+    """Whether an op pushes or pops a tile."""
+    return op.name.startswith(("pto.tpush", "pto.tpop"))
