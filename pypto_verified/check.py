@@ -228,7 +228,7 @@ def _check_program(
     """Kernels joined by a pipe are verified as one module, each other kernel alone. A kernel that does not compile has
     an error of its own."""
     from pypto_verified.compiler import kernels_of
-    from pypto_verified.pairs import has_pipe, without_peer
+    from pypto_verified.pairs import has_pipe, together, without_peer
 
     kernels = kernels_of(program)
     for function in program.functions:
@@ -251,6 +251,8 @@ def _check_program(
         found.update(_verified(ends, chip, result.path, options, unused, launches))
     if len(ends) == 1:
         without_peer(found[ends[0].function])
+    if alone or ends:
+        result.notes.extend(_sync_remarks(together([*alone, *ends]), chip, options))
     for function in kernels:
         result.functions.append(_placed(found[function.name], function, result.path))
         if options.passes:

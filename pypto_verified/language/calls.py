@@ -162,6 +162,9 @@ def _op(x: Expressions, node: ast.Call, path: str) -> Expr:
         if name in TENSOR_FLAGS.get(path, ()) and name not in decl.signature:
             flags.append((name, keyword.value))
             continue
+        if name in ("wait", "record", "token") and name not in decl.signature:
+            x.fail(keyword, f"{name}= stands at a call inside of another expression, where nothing is ordered",
+                   f"give the call a statement of its own: y = pl.{path}(..., {name}=...)")
         if name not in decl.signature:
             near = get_close_matches(name, decl.signature, 1)
             x.fail(keyword, f"pl.{path} has no parameter {name!r}",

@@ -143,3 +143,10 @@ def test_an_event_with_wrong_arguments_is_an_error_of_the_kernel_at_its_line(mad
     with pytest.raises(LanguageError) as caught:
         ops(f"e = {made}")
     assert str(caught.value).startswith(f"k.py:4:9: pl.Event(...) {why}")
+
+
+@pytest.mark.parametrize("line", ["return pl.store(x, [0, 0], out, wait=e)", "y = pl.add(pl.exp(x, wait=e), x)"])
+def test_an_op_that_waits_or_records_is_a_statement(line: str) -> None:
+    with pytest.raises(LanguageError, match=r"wait= stands at a call inside of another expression") as caught:
+        ops('e = pl.Event("TLOAD", "TADD")', "x = pl.load(a, [0, 0], [16, 64], record=e)", line)
+    assert "y = pl." in caught.value.help

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from pypto_verified.check import CheckOptions, check_file
 from pypto_verified.pto import writer
 from pypto_verified.pto.reader import read as parse
 from pypto_verified.sync import insert_sync
@@ -76,3 +79,35 @@ def test_nothing_is_called_redundant_where_an_order_is_missing_or_an_op_is_not_m
     assert _remarks(pipes(read("a"), flag("set", 0, "MTE2 V"), exp("a", "b"), flag("wait", 0, "MTE2 V"))) == []
     unknown = pipes("%t2 = pto.declare_tile -> !pto.tile_buf<vec, 32x64xf32>", both("S V"), exp("a", "b"))
     assert _remarks(unknown) == []
+
+
+KERNEL = """\
+import pypto.language as pl
+
+
+@pl.program
+class Pair:
+    @pl.function(type=pl.FunctionType.InCore)
+    def alone(self, a: pl.Tensor[[32, 64], pl.FP32], out: pl.Out[pl.Tensor[[32, 64], pl.FP32]]):
+        pl.system.bar_v()
+        return pl.store(pl.exp(pl.load(a, [0, 0], [32, 64])), [0, 0], out)
+
+    @pl.function(type=pl.FunctionType.InCore)
+    def ordered(self, a: pl.Tensor[[32, 64], pl.FP32], out: pl.Out[pl.Tensor[[32, 64], pl.FP32]]):
+        loaded = pl.Event("TLOAD", "TEXP")
+        done = pl.Event("TEXP", "TSTORE_VEC")
+        x = pl.load(a, [0, 0], [32, 64], record=loaded)
+        y = pl.exp(x, wait=loaded, record=done)
+        pl.system.bar_v()
+        out = pl.store(y, [0, 0], out, wait=done)
+        return out
+"""
+
+
+def test_a_kernel_in_python_has_the_same_remarks_at_its_own_lines(tmp_path: Path) -> None:
+    """`alone` has a barrier of V, which leaves its flags to the assembler; no op of V follows that of `ordered`."""
+    path = tmp_path / "pair.py"
+    path.write_text(KERNEL, encoding="utf-8")
+    left, spare = check_file(str(path), CheckOptions(timeout=0)).notes
+    assert left.startswith("sync left to the assembler: alone (")
+    assert "barrier V (line 17) orders nothing" in spare
