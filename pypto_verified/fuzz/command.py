@@ -8,12 +8,14 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TextIO
+from types import FrameType
+from typing import NoReturn, TextIO
 
 from pypto_verified.fuzz import folder
 from pypto_verified.fuzz.campaign import run
@@ -58,19 +60,51 @@ def fuzz(request: Request, out: TextIO, err: TextIO) -> int:
     folders: dict[str, Path] = {}
     progress = _Progress(err)
     keep = partial(_keep, request, folders, progress.note)
-    result = run(make, workers, _plan(request), progress.show, keep)
-    for found in result.found.values():
-        if _key(found) not in folders:
-            keep(found)  # the interrupt came while it was written
-    progress.end()
-    kept = {cause: folders[_key(found)] for cause, found in result.found.items() if _key(found) in folders}
-    for path in set(folders.values()) - set(kept.values()):
-        _remove(path)
-    out.write(as_json(result, kept) if request.as_json else as_text(result, kept))
-    out.flush()
+    with _one_interrupt():
+        result = run(make, workers, _plan(request), progress.show, keep)
+        for found in result.found.values():
+            if _key(found) not in folders:
+                keep(found)  # the interrupt came while it was written
+        progress.end()
+        kept = {cause: folders[_key(found)] for cause, found in result.found.items() if _key(found) in folders}
+        for path in set(folders.values()) - set(kept.values()):
+            _remove(path)
+        out.write(as_json(result, kept) if request.as_json else as_text(result, kept))
+        out.flush()
+        if result.interrupted:
+            _end_workers()
     if result.interrupted:
         return INTERRUPTED
     return 1 if result.found else 0
+
+
+@contextmanager
+def _one_interrupt() -> Iterator[None]:
+    """A second interrupt is as good as the first: it must not break off what the first has begun."""
+    usual = signal.default_int_handler
+    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not usual:
+        yield
+        return
+
+    def first(number: int, frame: FrameType | None) -> NoReturn:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, first)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, usual)
+
+
+def _end_workers() -> None:
+    """Nobody waits for what they are at. While one lives, the exit of this process waits, and an interrupt there would
+    have it wait for ever."""
+    children = multiprocessing.active_children()
+    for child in children:
+        child.terminate()
+    for child in children:
+        child.join()
 
 
 def replay(path: Path, out: TextIO) -> int:

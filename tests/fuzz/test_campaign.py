@@ -109,6 +109,23 @@ def test_control_c_ends_the_command_and_keeps_the_finds_on_disk(tmp_path: Path) 
     assert list(tmp_path.glob("*/kernel.py"))
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+def test_a_second_control_c_changes_nothing(tmp_path: Path) -> None:
+    running = _long_campaign(tmp_path)
+    try:
+        until = time.monotonic() + 120
+        while not list(tmp_path.glob("*/find.json")) and time.monotonic() < until:
+            time.sleep(0.1)
+        while running.poll() is None and time.monotonic() < until:
+            running.send_signal(signal.SIGINT)
+            time.sleep(0.02)
+        out, _ = running.communicate(timeout=60)
+    finally:
+        running.kill()
+    assert "interrupted; what was found is kept" in out
+    assert "find: meaning: another result" in out
+
+
 def test_an_interrupt_while_a_find_is_written_keeps_it_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, interrupts = folder.write, [KeyboardInterrupt]
 
