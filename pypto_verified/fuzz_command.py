@@ -16,7 +16,8 @@ def fuzz_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add = parser.add_argument
     amount = parser.add_mutually_exclusive_group()
-    amount.add_argument("--examples", type=_positive, metavar="N", help="kernels to generate (default: 1000)")
+    amount.add_argument("--examples", type=_positive, metavar="N",
+                        help="kernels to generate, in each part (default: 1000)")
     amount.add_argument("--minutes", type=_minutes, metavar="M", help="how long to go on")
     add("--seed", type=int, default=0, metavar="S", help="equal seeds give equal kernels (default: 0)")
     add("--shard", type=_shard, default=(0, 1), metavar="I/N", help="the I-th of N parts of the campaign, from 1")
@@ -87,8 +88,7 @@ def run_fuzz(options: argparse.Namespace) -> int:
     try:
         faults.known(options.fault)
         if options.replay is not None:
-            with faults.switched_on(options.fault):
-                return command.replay(Path(options.replay), sys.stdout)
+            return command.replay(Path(options.replay), sys.stdout, options.fault)
         request = command.Request(
             options.examples, options.minutes, options.seed, options.shard, options.jobs, Path(options.corpus),
             options.format == "json", options.fault, options.scheduler,
@@ -96,7 +96,7 @@ def run_fuzz(options: argparse.Namespace) -> int:
         )
         return command.fuzz(request, sys.stdout, sys.stderr)
     except InputError as error:
-        return _refuse(str(error))
+        return _refuse(f"{error} ({error.help})" if error.help else str(error))
     except OSError as error:
         return _refuse(f"can't write to {options.corpus}: {error.strerror or error}")
 

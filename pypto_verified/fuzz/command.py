@@ -107,9 +107,10 @@ def _end_workers() -> None:
         child.join()
 
 
-def replay(path: Path, out: TextIO) -> int:
-    """Examine a find again; 1 if it is still there. InputError for a folder that is none."""
-    finds = folder.replay(path)
+def replay(path: Path, out: TextIO, fault: str = "") -> int:
+    """Examine a find again, with a planted fault or that of the folder; 1 if it is still there. InputError for a folder
+    that is none."""
+    finds = folder.replay(path, fault)
     for find in finds:
         out.write(f"{find.oracle}: {find.cause}\n  {find.detail}\n")
     if not finds:
@@ -166,7 +167,7 @@ def _key(found: Found) -> str:
 def _keep(request: Request, folders: dict[str, Path], note: Callable[[str], None], found: Found) -> None:
     """Write a find at once, and again when it is shrunk, into the place of the first."""
     old = folders.get(_key(found))
-    new = folder.write(found, request.corpus, request.timeout)
+    new = folder.write(found, request.corpus, request.timeout, request.fault)
     folders[_key(found)] = new
     if old is not None and old != new:
         _remove(old)
@@ -220,7 +221,9 @@ def as_text(result: Result, folders: dict[str, Path]) -> str:
     ]
     for cause, found in sorted(result.found.items()):
         lines.append(f"find: {cause}")
-        lines.append(f"  {found.statements} statements, {found.duplicates + 1} times, {folders.get(cause, '')}")
+        lines.append(f"  {found.statements} statements, {found.duplicates + 1} times")
+        if cause in folders:
+            lines.append(f"  pypto-verify fuzz --replay {folders[cause]}")
     for name, count in stats.known.most_common():
         reason = next(k.reason for k in KNOWN if name.startswith(k.what))
         lines.append(f"known, {count} times: {name}: {reason}")

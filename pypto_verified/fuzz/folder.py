@@ -21,6 +21,7 @@ from pypto_verified import language
 from pypto_verified.compiler import MemoryPlanner, compile_function
 from pypto_verified.errors import InputError, Location, PtoError
 from pypto_verified.fuzz.builder import Kernel
+from pypto_verified.fuzz.faults import switched_on
 from pypto_verified.fuzz.limit import SECONDS
 from pypto_verified.fuzz.oracles import Find
 from pypto_verified.fuzz.records import Found
@@ -46,7 +47,8 @@ def test_the_find_is_gone() -> None:
 @dataclass(frozen=True, slots=True)
 class Record:
     """The contents of find.json. `seed` and `example` name the kernel that it was found in, before it was shrunk;
-    `timeout`: seconds of a processor that it may take."""
+    `timeout`: seconds of a processor that it may take; `replay`: the command, beside the folder; `fault`: a planted one
+    that was on."""
 
     oracle: str
     cause: str
@@ -61,9 +63,10 @@ class Record:
     scalars: Mapping[str, int | float]
     replay: str
     timeout: float = SECONDS
+    fault: str = ""
 
 
-def write(found: Found, corpus: Path, timeout: float = SECONDS) -> Path:
+def write(found: Found, corpus: Path, timeout: float = SECONDS, fault: str = "") -> Path:
     """Write a find into a folder of its own below `corpus` and return it. OSError when it can't be written."""
     find, kernel = found.find, found.kernel
     folder = corpus / _slug(found)
@@ -84,7 +87,7 @@ def write(found: Found, corpus: Path, timeout: float = SECONDS) -> Path:
     record = Record(
         find.oracle, find.cause, find.detail, kernel.target, kernel.planner, kernel.ranges, found.seed, found.example,
         found.statements, find.trial.kind if find.trial is not None else "", scalars,
-        f"pypto-verify fuzz --replay {folder.name}", timeout,
+        f"pypto-verify fuzz --replay {folder.name}", timeout, fault,
     )
     (folder / "find.json").write_text(json.dumps(asdict(record), indent=2) + "\n", encoding="utf-8")
     title = re.sub(r"[\\\"]", "'", f"{find.oracle}: {find.cause}")
@@ -134,9 +137,11 @@ def load(folder: Path) -> tuple[Kernel, Record, Trial | None]:
     return kernel, record, Trial(record.kind, values, sizes)
 
 
-def replay(folder: Path) -> list[Find]:
-    """The finds that the kernel of a folder still gives, on the recorded inputs if there are some."""
+def replay(folder: Path, fault: str = "") -> list[Find]:
+    """The finds that the kernel of a folder still gives, on the recorded inputs if there are some. `fault`: a planted
+    one, by default that of the folder, if it has one."""
     kernel, record, trial = load(folder)
     deep = record.oracle.startswith(DEEP)
     given = None if trial is None else [trial]
-    return examined(kernel, record.example, SHRINK_RUNS, deep, given, record.timeout).finds
+    with switched_on(fault or record.fault):
+        return examined(kernel, record.example, SHRINK_RUNS, deep, given, record.timeout).finds

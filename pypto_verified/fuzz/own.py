@@ -27,7 +27,7 @@ from pypto_verified import language, simulator
 from pypto_verified.check import CheckOptions, verify_module
 from pypto_verified.compiler import Artifact, compile_function, kernels_of
 from pypto_verified.differential import Simulated, simulate
-from pypto_verified.errors import InputError, NotModelled
+from pypto_verified.errors import InputError, Location, NotModelled, PtoError
 from pypto_verified.fuzz.oracles import compared, interpreted
 from pypto_verified.interpreter import Poisoned, Undefined
 from pypto_verified.ir.expr import Const
@@ -79,7 +79,12 @@ def fuzz(
     def decorate(function: Callable[..., object]) -> Callable[..., None]:
         def test(*owner: object) -> None:
             __tracebackhide__ = True
-            campaign(kernel, partial(function, *owner), name, examples, seed, target, allowed)
+            try:
+                campaign(kernel, partial(function, *owner), name, examples, seed, target, allowed)
+            except PtoError as error:
+                if error.help:
+                    error.add_note(f"help: {error.help}")
+                raise
 
         update_wrapper(test, function, [n for n in WRAPPER_ASSIGNMENTS if n != "__annotations__"])
         del test.__wrapped__  # type: ignore[attr-defined]  # by it pytest would see the argument
@@ -254,7 +259,10 @@ def _check_rules(
     for result in verify_module(artifact.module, chip, options, {function.name: artifact.names}):
         for f in result.findings:
             if f.verdict is Verdict.REFUTED:
-                raise AssertionError(f"{function.name}: {f.rule} is refuted: {f.message} {f.witness or ''}".rstrip())
+                place = f"{Location(f.file, f.line, f.column)}: " if f.file else ""
+                numbers = f" for {', '.join(f'{n} = {v}' for n, v in f.witness)}" if f.witness else ""
+                advice = f"\nhelp: {f.help}" if f.help else ""
+                raise AssertionError(f"{place}{function.name}: {f.rule} is refuted: {f.message}{numbers}{advice}")
 
 
 __all__ = ["NotModelled", "Run", "boundaries", "campaign", "found", "fuzz"]

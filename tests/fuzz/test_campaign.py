@@ -129,10 +129,10 @@ def test_a_second_control_c_changes_nothing(tmp_path: Path) -> None:
 def test_an_interrupt_while_a_find_is_written_keeps_it_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, interrupts = folder.write, [KeyboardInterrupt]
 
-    def write(found: Found, corpus: Path, timeout: float) -> Path:
+    def write(found: Found, corpus: Path, timeout: float, fault: str) -> Path:
         if interrupts:
             raise interrupts.pop()
-        return whole(found, corpus, timeout)
+        return whole(found, corpus, timeout, fault)
 
     monkeypatch.setattr(folder, "write", write)
     arguments = ["fuzz", "--examples", "60", "--seed", "1", "--fault", "sub-is-add", "--corpus", str(tmp_path)]
@@ -228,6 +228,26 @@ def test_a_find_is_a_folder_that_fails_until_the_fault_is_gone(tmp_path: Path) -
     test = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(written)],
                           capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=120)
     assert test.returncode == 0, test.stdout + test.stderr
+
+
+def test_the_find_of_a_planted_fault_replays_by_the_command_that_was_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["fuzz", "--examples", "20", "--seed", "1", "--fault", "sub-is-add", "--corpus", str(tmp_path)]
+    assert main(arguments) == 1
+    shown = [line.split() for line in capsys.readouterr().out.splitlines() if "--replay" in line]
+    assert shown
+    for name, *replay in shown:
+        assert name == "pypto-verify"
+        assert main(replay) == 1
+    test = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", shown[0][-1]],
+                          capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=120)
+    assert test.returncode == 1, test.stdout + test.stderr
+
+
+def test_an_unknown_fault_says_where_the_known_ones_are(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fuzz", "--fault", "nonsense"]) == 2
+    assert "pypto-verify fuzz --fault list" in capsys.readouterr().err
 
 
 def test_a_folder_without_a_find_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

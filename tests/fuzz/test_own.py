@@ -84,6 +84,25 @@ def test_a_kernel_that_reads_too_far_fails_unless_its_sizes_are_those_it_is_made
     assert own.campaign(kernel, lambda run: None, "", 5, 0, "a2a3", {"M": (32, 64)}) == 5
 
 
+def test_a_refuted_rule_is_told_with_its_line_its_numbers_and_what_to_do() -> None:
+    with pytest.raises(AssertionError) as caught:
+        own.campaign(EXAMPLES / "broken" / "bound.py", lambda run: None, "", 5, 0, "a2a3", {})
+    first, advice = str(caught.value).split("\n")
+    assert "bound.py:17:17: " in first
+    assert first.endswith("for M = 1, row = 0")
+    assert advice.startswith("help: narrow the window")
+
+
+def test_an_error_of_the_input_brings_its_help(rows: Path) -> None:
+    @pypto_verified.fuzz(rows, sizes={"K": (1,)})
+    def test(run: Run) -> None:
+        """Is not reached."""
+
+    with pytest.raises(InputError, match="no size or integer scalar K") as caught:
+        test()
+    assert caught.value.__notes__ == ["help: it has M, n"]
+
+
 def test_a_fault_of_the_compiler_is_told(rows: Path) -> None:
     with switched_on("mul-is-add"), pytest.raises(AssertionError, match="interpreter and simulator differ: out"):
         own.campaign(rows, lambda run: None, "double", 20, 0, "a2a3", {})
