@@ -527,3 +527,25 @@ def test_a_caller_who_passes_an_empty_tile_does_not_make_a_race_right(pair: str,
         branch("slt, %N, %c1", unary("texp", "part", "b", VEC)), args="%M: index, %N: index")
     found = _judge(text, assume=("M >= 0", "M <= 32"))
     assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == {expected}
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("answered", "expected"), [(True, UNKNOWN), (False, REFUTED)])
+def test_stores_between_which_another_core_answers_are_not_refuted_by_their_own_core(
+    answered: bool, expected: Verdict
+) -> None:
+    """Each of two turns the cube stores a product and tells the vector core, which answers once it has loaded it. FIX
+    waits for the answer, so its next store comes after the last; without the answer nothing on a2a3 orders the two."""
+    acc, vec = tile(16, 16, "f32", "acc", "col_major", "row_major", 1024), tile(16, 16)
+    waits, answers = ("pto.sync.wait #pto.pipe<PIPE_FIX>, 5", "pto.sync.set #pto.pipe<PIPE_MTE2>, 5")
+    text = kernel("\n".join((
+        view("pv", "p", "c64", "c16"), "pto.section.cube {", alloc("acc", acc, 0, "c16", "c16"),
+        window("cw", "pv", "%c0, %c0", "%c16, %c16", "16x16"),
+        loop("c2", store("acc", "cw", acc, "16x16"), "pto.sync.set #pto.pipe<PIPE_FIX>, 3", waits if answered else ""),
+        "}", "pto.section.vector {", alloc("t", vec, 0, "c16", "c16"),
+        window("vw", "pv", "%c0, %c0", "%c16, %c16", "16x16"),
+        loop("c2", "pto.sync.wait #pto.pipe<PIPE_MTE2>, 3", load("vw", "t", vec, "16x16"), answers if answered else ""),
+        "}"))).replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")
+    stored = [o.verdict for o in _judge(text, explicit=True).obligations
+              if o.rule == "RACE-WAW" and "tstore" in o.site]
+    assert stored == [expected]

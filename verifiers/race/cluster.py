@@ -296,7 +296,7 @@ class Cluster:
         return "vector" if member.kind == "cube" else "cube"
 
     def _flag(self, member: Member, step: Step, row: CrossFlag) -> Generator[None]:
-        id, pipe = self._flag_id(member, step), _pipe(step)
+        id, pipe = self._flag_id(member, step), flag_pipe(step)
         whole = step.op.name in ("pto.set_cross_block", "pto.wait_cross_block")
         if id is None or not pipe or whole or step.op.attrs.get("ffts_mode", 2) != 2:
             self.blind = self.blind or f"the flag at line {_line(member, step.op)} is not followed"
@@ -357,6 +357,7 @@ def _line(member: Member, op: Op) -> int:
     return member.program.location(op).line
 
 
-def _pipe(step: Step) -> str:
+def flag_pipe(step: Step) -> str:
+    """The pipe that a flag between cores names, '' if none."""
     named = step.op.attrs.get("pipe")
     return pipe_of(named.member) if isinstance(named, EnumAttr) else ""

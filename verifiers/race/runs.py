@@ -12,13 +12,15 @@ from pypto_verified.index import Cond, Expr, const, symbols_of
 from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.targets.fifo import posts
-from pypto_verified.targets.pipes import Hazard
+from pypto_verified.targets.pipes import Hazard, cross_flag
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.race.accesses import Access
+from verifiers.race.answered import Answered
 from verifiers.race.certain import touched_in_run
+from verifiers.race.cluster import flag_pipe
 from verifiers.race.cycles import stepped_variable
 from verifiers.race.items import Item
-from verifiers.race.order import Order
+from verifiers.race.order import PIPES, Order
 from verifiers.race.places import Box, OnChip, Place, apart
 from verifiers.race.rings import ring_slot, ring_slots
 from verifiers.race.values import Values, choices, deciding
@@ -66,6 +68,7 @@ class Run(Walker):
         self.found: dict[Want, Witness] = {}
         self.ran: Counter[tuple[int, bool]] = Counter()
         self._order = Order()
+        self._answered = Answered()
         self._names = {s.expr.uid: name for name, s in self.program.symbols.shown.items()}
         self._when: dict[int, dict[str, int]] = {}
         self._pops: dict[int, int] = {}
@@ -152,6 +155,15 @@ class Run(Walker):
         if step.index in self.accesses:
             self._spend()
             self._access(step)
+        elif sync is None and step.op not in self.core.foreign:
+            self._between_cores(step)
+
+    def _between_cores(self, step: Step) -> None:
+        row = cross_flag(step.op.name, self.core.target.name)
+        if row is not None:
+            pipe = flag_pipe(step)
+            open_ = self._order.waits_for(pipe) & ~self.items.on_pipe[pipe] if pipe in PIPES else -1
+            self._answered.flag(step, row, self._order.live & ~open_)
 
     def _access(self, step: Step) -> None:
         if step.made is not None:
@@ -173,6 +185,7 @@ class Run(Walker):
         for items in phases.values():
             for item in items:
                 self._when[item.bit] = counters
+                self._answered.begun(1 << item.bit)
 
     def _at(self, access: Access) -> Place | None:
         """Where an access is in this run; None if it touches nothing."""
@@ -221,6 +234,8 @@ class Run(Walker):
 
     def found_open(self, pair: Pair, earlier: Item, later: Item) -> None:
         want: Want = ("order", pair.key)
+        if self._answered.covers(earlier.bit, later.pipe):
+            return
         if pair.fails and later.access.releases and want in self.wanted:
             pipe = pipe_id(later.access.step.op)
             again = self._tile_freed + ring_slots(self.program, self.core.target, pipe)
