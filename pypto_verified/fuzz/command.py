@@ -8,6 +8,7 @@ import os
 import signal
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -224,7 +225,7 @@ def as_text(result: Result, folders: dict[str, Path]) -> str:
         lines.append(f"  {found.statements} statements, {found.duplicates + 1} times")
         if cause in folders:
             lines.append(f"  pypto-verify fuzz --replay {folders[cause]}")
-    for name, count in stats.known.most_common():
+    for name, count in _ranked(stats.known).items():
         reason = next(k.reason for k in KNOWN if name.startswith(k.what))
         lines.append(f"known, {count} times: {name}: {reason}")
     if not result.found:
@@ -241,8 +242,7 @@ def as_json(result: Result, folders: dict[str, Path]) -> str:
         "schema": SCHEMA_VERSION, "seed": plan.seed, "shard": list(plan.shard), "interrupted": result.interrupted,
         "seconds": round(result.seconds, 3), "busy_seconds": round(stats.busy, 3), "kernels": stats.kernels,
         "deep": stats.deep, "agreed": stats.agreed, "bitwise": stats.bitwise, "undefined": stats.undefined,
-        "known": dict(stats.known.most_common()),
-        "left_out": dict(stats.left_out.most_common()),
+        "known": _ranked(stats.known), "left_out": _ranked(stats.left_out),
         "coverage": {name: round(count / max(stats.kernels, 1), 4) for name, count in sorted(stats.features.items())},
         "finds": [
             {"oracle": f.find.oracle, "cause": cause, "detail": f.find.detail, "seed": f.seed, "example": f.example,
@@ -252,6 +252,11 @@ def as_json(result: Result, folders: dict[str, Path]) -> str:
         ],
     }
     return json.dumps(document, indent=2) + "\n"
+
+
+def _ranked(counts: Counter[str]) -> dict[str, int]:
+    """The most frequent first, equals by name and not by which worker was faster."""
+    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
 def excluded() -> str:

@@ -51,6 +51,13 @@ def test_the_workflow_lets_through_what_the_baseline_has_and_nothing_else(reposi
     assert not _step(repository)
 
 
+def test_the_workflow_may_hand_in_what_it_found() -> None:
+    """A token of GitHub reads only, unless the workflow says otherwise: then the upload of SARIF is refused."""
+    block = _block("workflow")
+    assert "upload-sarif" in block
+    assert re.search(r"^permissions:\n(  .*\n)*  security-events: write$", block, re.MULTILINE)
+
+
 def test_the_hook_of_the_readme_is_one_that_this_project_has(repository: Path) -> None:
     hooks = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
     (used,) = re.findall(r"- id: (\S+)", _block("hook"))
