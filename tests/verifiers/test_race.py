@@ -350,6 +350,15 @@ def test_what_a_flag_orders_that_is_set_after_its_wait_is_not_looked_for_in_a_ru
     assert race.startswith("not run: a flag is misused first: pto.wait_flag")
 
 
+def test_nor_is_a_set_that_such_a_flag_keeps_behind_a_wait() -> None:
+    module = parse(pipes(both("MTE2 V"), flag("wait", 0, "V MTE2"), flag("set", 0, "V MTE2"), both("MTE2 V")), "k.pto")
+    *_, result = verify(module, target("a2a3"), Options(families=frozenset({"RACE", "EVENT"}), strict=True))
+    found = replayed(result, module, target("a2a3"), 0, {}, strict=True).findings
+    assert "REPLAY" not in {f.rule for f in found}
+    again = [f.replay for f in found if f.rule == "EVENT-AGAIN"]
+    assert any(seen.startswith("not run: a flag is misused first: pto.wait_flag") for seen in again)
+
+
 def test_a_race_that_some_value_of_a_callers_scalar_avoids_is_not_decided() -> None:
     """Both ops run for each value; only 1 leaves the barrier out."""
     text = pipes(fill("a", VEC), branch("ne, %n, %c1", barrier("V")), exp("a", "b"), args="%n: index")
