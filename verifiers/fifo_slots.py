@@ -10,7 +10,7 @@ from pypto_verified.index import TRUE, Cond, Expr, any_of
 from pypto_verified.index.cond import FALSE, as_cond
 from pypto_verified.layouts import Space
 from pypto_verified.pto.legality_context import INITS, pipe_id
-from pypto_verified.targets.fifo import LEDGERS, LOCAL_SLOTS, Ledger, slot_count
+from pypto_verified.targets.fifo import LEDGERS, Ledger, local_slots, ring_slots
 from verifiers.access import Step
 from verifiers.fifo_counts import Count, compared, runs
 from verifiers.pipes import facts_of, through_memory, used
@@ -84,7 +84,9 @@ def _rings(context: Context) -> Iterator[RingSite]:
         size, names = step.op.attrs.get("slot_size"), facts.buffer_names(step.op)
         for ring in program.reserved:
             if isinstance(size, int) and ring.op.attrs.get("name") in names:
-                slots = slots_of_pipe(context, step) if context.target.on_chip_pipe else _local_slots(step)
+                slots = slots_of_pipe(context, step)
+                if not context.target.on_chip_pipe:
+                    slots = local_slots(step.op.attrs.get("local_slot_num"), slots)
                 yield RingSite(context, step.op, TRUE, f"{op_text(step.op)} {ring.name}", slots * size, ring.bytes)
 
 
@@ -94,16 +96,9 @@ def slots_of(context: Context, step: Step) -> int:
     return slots_of_pipe(context, init) if init is not None else 1
 
 
-def _local_slots(step: Step) -> int:
-    given = step.op.attrs.get("local_slot_num")
-    return given if isinstance(given, int) and given > 0 else LOCAL_SLOTS
-
-
 def slots_of_pipe(context: Context, step: Step) -> int:
     """The slots of the pipe that a step makes."""
-    given, mask = step.op.attrs.get("slot_num"), step.op.attrs.get("dir_mask")
-    default = slot_count(mask if isinstance(mask, int) else 0)
-    return given if isinstance(given, int) and given > 0 else default  # no slots at all: the assembler refuses that
+    return ring_slots(step.op.attrs.get("slot_num"), step.op.attrs.get("dir_mask"))
 
 
 FIFO_RING: Rule[RingSite] = Rule(

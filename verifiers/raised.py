@@ -14,7 +14,7 @@ from pypto_verified.dtypes import INT32
 from pypto_verified.pto.module import AttrValue, Block, EnumAttr, Func, Module, Op, Symbol, Value
 from pypto_verified.pto.types import ScalarType, TileBufType
 from pypto_verified.pto.walk import walk_ops
-from pypto_verified.targets.fifo import LOCAL_SLOTS, slot_count
+from pypto_verified.targets.fifo import local_slots, ring_slots
 
 _MADE = ("pto.initialize_l2g2l_pipe", "pto.initialize_l2l_pipe")
 _HANDLED = ("pto.tpush", "pto.tpop", "pto.tfree", "pto.talloc")
@@ -152,9 +152,10 @@ class _Function:
             return Op("pto.import_reserved_buffer", {}, {"name": name, "peer_func": Symbol(peer)}, (value,), (), op.loc,
                       op.line)
         base, size = self.constants.get(given), op.attrs.get("slot_size")
-        on_chip = op.attrs.get("slot_num", slot_count(pipe.mask))
-        slots = op.attrs.get("local_slot_num", LOCAL_SLOTS) if "gm_addr" in op.args else on_chip
-        if not isinstance(base, int) or not isinstance(size, int) or not isinstance(slots, int):
+        slots = ring_slots(op.attrs.get("slot_num"), pipe.mask)
+        if "gm_addr" in op.args:
+            slots = local_slots(op.attrs.get("local_slot_num"), slots)
+        if not isinstance(base, int) or not isinstance(size, int):
             raise _Unfit
         attrs: dict[str, AttrValue] = {
             "name": name, "size": slots * size, "location": EnumAttr("address_space", _SPACES[self.core]),

@@ -9,7 +9,7 @@ from pypto_verified.pto.walk import walk_ops
 from pypto_verified.sync.program import Loop
 from pypto_verified.sync.values import Values
 from pypto_verified.targets import Target
-from pypto_verified.targets.fifo import LOCAL_SLOTS
+from pypto_verified.targets.fifo import local_slots, ring_slots
 
 POPS = {"pto.tpop_from_aic": "c2v", "pto.tpop_from_aiv": "v2c"}
 FREES = {"pto.tfree_from_aic": "c2v", "pto.tfree_from_aiv": "v2c"}
@@ -18,7 +18,13 @@ FREES = {"pto.tfree_from_aic": "c2v", "pto.tfree_from_aiv": "v2c"}
 def pipe_of_pop(op: Op) -> str:
     """Names the pipe of a pop or free: its direction and id."""
     direction = POPS.get(op.name) or FREES[op.name]
-    return f"{direction} {op.attrs.get('id', 0)}"
+    return f"{direction} {number_of_pipe(op)}"
+
+
+def number_of_pipe(op: Op) -> int:
+    """The id of the pipe that an op makes or uses; 0 if it is not given."""
+    id = op.attrs.get("id", 0)
+    return id if isinstance(id, int) else 0
 
 
 class Slots:
@@ -29,22 +35,22 @@ class Slots:
         self._values = values
         self._target = target
         self._next: dict[str, Expr] = {}
-        self._local = LOCAL_SLOTS
+        self._local: dict[int, int] = {}
         self._bytes: dict[str, int] = {}
         for op in walk_ops(func):
             if op.name in POPS and isinstance(op.result.type, TileBufType):
                 pipe = pipe_of_pop(op)
                 self._bytes[pipe] = max(self._bytes.get(pipe, 0), op.result.type.bytes)
-            given = op.attrs.get("local_slot_num")
-            if op.name.endswith("_initialize_pipe") and isinstance(given, int):
-                self._local = min(self._local, given)
+            if op.name.endswith("_initialize_pipe"):
+                slots = ring_slots(op.attrs.get("slot_num"), op.attrs.get("dir_mask"))
+                self._local[number_of_pipe(op)] = local_slots(op.attrs.get("local_slot_num"), slots)
 
     def pop(self, op: Op) -> tuple[str, Expr]:
         """(the memory, the byte in it) that a pop hands out; the next pop takes the next slot."""
         pipe = pipe_of_pop(op)
         index = self._next.get(pipe, const(0))
         self._next[pipe] = index + 1
-        slot = index if self._target.on_chip_pipe else index % self._local
+        slot = index if self._target.on_chip_pipe else index % self._local.get(number_of_pipe(op), 1)
         return pipe, slot * self._bytes[pipe]
 
     def enter(self, loop: Loop, body: Block) -> None:

@@ -91,8 +91,17 @@ def release_pipe(target: str, space: Space) -> str:
     return _RELEASES.get((target, space), "")
 
 
-LOCAL_SLOTS = 2
-"""Slots of the local buffer into which a pop of a2a3 copies, unless the pipe says otherwise (PTO-ISA TPipe)."""
+def ring_slots(slot_num: object, dir_mask: object) -> int:
+    """Slots of a pipe's ring: what its text says, else the assembler's number."""
+    if isinstance(slot_num, int) and slot_num > 0:
+        return slot_num
+    return slot_count(dir_mask if isinstance(dir_mask, int) else 0)
+
+
+def local_slots(local_slot_num: object, slots: int) -> int:
+    """Slots of the local buffer into which a pop of a2a3 copies: what the text says, else as many as the ring has
+    (PTOAS PTOLowerFrontendPipeOpsPass; the default of 2 of PTO-ISA's TPipe is never taken)."""
+    return local_slot_num if isinstance(local_slot_num, int) and local_slot_num > 0 else slots
 
 
 def slot_count(dir_mask: int) -> int:

@@ -271,3 +271,12 @@ def test_every_iteration_of_a_loop_transfers_its_tiles(stop: str, pushes: int) -
     module = read(pair_of_cores(turns(stop, PUSH), turns(stop, BOTH)))
     program = build_program(module.funcs[0], "", "a2a3")
     assert len(list(in_order(program.body, Values(program, {})))) == pushes
+
+
+@pytest.mark.parametrize(("reserved", "expected"), [(32768, Verdict.PROVED), (16384, Verdict.REFUTED)])
+def test_a_pipe_that_does_not_say_keeps_as_many_tiles_as_its_ring_has_slots(reserved: int, expected: Verdict) -> None:
+    """PTOAS makes a pipe with as many local slots as slots; two are not taken for granted."""
+    text = pair_of_cores(turns("%n", PUSH), turns("%n", BOTH), slots=4, reserved=reserved)
+    assert verdicts(text, "FIFO-RING") == {expected}
+    said = text.replace("slot_num = 4", "slot_num = 4, local_slot_num = 2")
+    assert verdicts(said, "FIFO-RING") == {Verdict.PROVED}

@@ -8,13 +8,8 @@ from functools import lru_cache
 
 from pypto_verified.index import TRUE, Expr, const
 from pypto_verified.pto.legality_context import INITS, pipe_id
-from pypto_verified.targets import Target
+from pypto_verified.targets import Target, fifo
 from verifiers.access import AccessProgram, Root, Step
-
-_LOCAL_SLOTS = 2
-"""Slots that a2a3 copies popped tiles to, if a text does not say."""
-_SLOTS = {3: 4}
-"""Slots of a ring by direction mask, if a text does not say; 8 for the others (PTOAS)."""
 
 
 @lru_cache(maxsize=4)
@@ -52,10 +47,7 @@ def ring_slots(program: AccessProgram, target: Target, id: int) -> int:
     """How many slots the popped tiles of a pipe take in turn."""
     for step in program.steps:
         if step.op.name in INITS and pipe_id(step.op) == id:
-            named = step.op.attrs.get("slot_num" if target.on_chip_pipe else "local_slot_num")
-            if isinstance(named, int) and named > 0:
-                return named
-            mask = step.op.attrs.get("dir_mask")
-            if target.on_chip_pipe:
-                return _SLOTS.get(mask, 8) if isinstance(mask, int) else 8
-    return _LOCAL_SLOTS
+            attrs = step.op.attrs
+            slots = fifo.ring_slots(attrs.get("slot_num"), attrs.get("dir_mask"))
+            return slots if target.on_chip_pipe else fifo.local_slots(attrs.get("local_slot_num"), slots)
+    return 1
