@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import TypeAlias
 
+import ml_dtypes
 import numpy as np
 
 from pypto_verified.ir.stmt import Function
@@ -41,7 +42,7 @@ def first_difference(
 
 def equal_elements(a: Array, b: Array, tolerant: bool, least: float = 0.0) -> np.typing.NDArray[np.bool_]:
     """Bitwise equality per element, NaN with NaN; `tolerant`: floats may differ by TOLERANCE, and by `least` where that
-    is more (`coarsest`)."""
+    is more (`coarsest`); an infinity then counts as the greatest number, which a result that is open may just exceed."""
     unsigned = np.dtype(f"u{a.itemsize}")
     same = np.ascontiguousarray(a).view(unsigned) == np.ascontiguousarray(b).view(unsigned)
     if same.all() or a.dtype.name not in TOLERANCE:
@@ -49,8 +50,9 @@ def equal_elements(a: Array, b: Array, tolerant: bool, least: float = 0.0) -> np
     x, y = a.astype(np.float64), b.astype(np.float64)
     same = same | (np.isnan(x) & np.isnan(y))
     if tolerant and x.size:
-        limit = max(TOLERANCE[a.dtype.name], least)
+        limit, greatest = max(TOLERANCE[a.dtype.name], least), float(ml_dtypes.finfo(a.dtype).max)
         largest = np.max(np.abs(np.where(np.isfinite(x), x, 0.0)))
+        x, y = np.clip(x, -greatest, greatest), np.clip(y, -greatest, greatest)
         with np.errstate(invalid="ignore"):
             same = same | (np.abs(x - y) <= limit * np.maximum(np.abs(x), min(largest, 1.0) + largest))
     return np.asarray(same)

@@ -116,6 +116,15 @@ def test_equality_is_bitwise_but_for_nan() -> None:
     assert equal_elements(integers, integers + 1, tolerant=True).tolist() == [False, False]
 
 
+def test_a_result_that_is_open_may_just_exceed_the_greatest_number() -> None:
+    """Of a campaign: (x * rsqrt(x))**2 of the greatest number, which the device rounds as it likes."""
+    greatest = np.float32(np.finfo(np.float32).max)
+    a = np.array([np.inf, -np.inf, np.inf, np.inf], np.float32)
+    b = np.array([greatest * np.float32(0.99999), -greatest, greatest / 2, -greatest], np.float32)
+    assert equal_elements(a, b, tolerant=True).tolist() == [True, True, False, False]
+    assert not equal_elements(a, b, tolerant=False).any()
+
+
 def test_what_comes_from_an_open_result_of_a_coarser_type_is_as_loose_as_that() -> None:
     function = kernel(",\n".join([tensor("a", (16, 64), "BF16"), tensor("out", (1, 64), out=True)]), """
         x = pl.tile.col_prod(pl.load(a, [0, 0], [16, 64]))
