@@ -108,9 +108,8 @@ def _explain(s: TalkSite, w: Witness) -> str:
 WAITING: Rule[TalkSite] = Rule(
     id="EVENT-CORES",
     formula="each wait of a core has a set of another, and sets(flag) = waits(flag) when all cores end",
-    kind=SAFETY, observable=False, requires=("EV-06",), source="PTO-ISA set_cross_core, SyncAll.hpp",
+    kind=SAFETY, observable=True, requires=("EV-06",), source="PTO-ISA set_cross_core, SyncAll.hpp",
     claim="no core waits for ever for another, and every flag between them is free when they end",
-    unseen="a replay runs one block, and says nothing of flags that are left set between cores",
     sites=_sites, applies=always, undecided=lambda s: s.why, given=lambda s: not s.why,
     goal=lambda s: not s.fault and not s.why, shown=lambda s: s.given, explain=_explain,
     help=lambda s: "set the flag as often as it is waited for, and before this core waits itself",

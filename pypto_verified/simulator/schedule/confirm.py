@@ -9,7 +9,7 @@ import numpy as np
 from pypto_verified.pto.module import Module
 from pypto_verified.simulator.errors import DivisionError, StepLimitError
 from pypto_verified.simulator.run import MAX_STEPS
-from pypto_verified.simulator.schedule.confirm_pipes import PIPE_RULES, is_transfer, seen_of_pipe
+from pypto_verified.simulator.schedule.confirm_pipes import PIPE_RULES, WAITING, is_transfer, seen_of_pipe
 from pypto_verified.simulator.schedule.outcome import Outcome, Race
 from pypto_verified.simulator.schedule.runs import replay
 from pypto_verified.targets import Target
@@ -56,6 +56,8 @@ def confirm_order(
     if misused is not None and (rule not in _FLAGS or rule == "EVENT-AGAIN"):
         # Such a flag may be given by a later set, or taken by another wait: what it orders is nobody's claim.
         return f"not run: a flag is misused first: {misused}"
+    if rule == WAITING:
+        return "not run: no core of one block waits for ever, and flags between cores that are left set do not show"
     return "not observed: the run ended without it"
 
 

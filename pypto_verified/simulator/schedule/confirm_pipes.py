@@ -1,11 +1,12 @@
-"""Whether a run of both ends of a pipe shows what a refutation of its credits claims."""
+"""Whether a run of all cores of a block shows what a refutation of their pipes and flags claims."""
 
 from __future__ import annotations
 
 from pypto_verified.pto.module import Op
 from pypto_verified.simulator.schedule.outcome import Outcome
 
-PIPE_RULES = ("FIFO-POP", "FIFO-DRAIN", "FIFO-OVERRUN")
+WAITING = "EVENT-CORES"
+PIPE_RULES = ("FIFO-POP", "FIFO-DRAIN", "FIFO-OVERRUN", WAITING)
 """Rules whose failure shows as a hang, as tiles that nobody pops, or as a race on a slot."""
 
 
@@ -19,7 +20,7 @@ def seen_of_pipe(outcome: Outcome, rule: str) -> str:
         if left is not None:
             return f"pipe: {left}"
     waits = outcome.deadlock.blocked if outcome.deadlock is not None else ()
-    return next((f"deadlock: {b}" for b in waits if is_transfer(b.at.op)), "")
+    return next((f"deadlock: {b}" for b in waits if rule == WAITING or is_transfer(b.at.op)), "")
 
 
 def is_transfer(op: Op) -> bool:
