@@ -34,6 +34,8 @@ FAULTS = (
           Edit("~on_pipe", "0")),
     Fault("race-flag-tells-all", f"{_RACE}.order", "Order.set", "the rule takes a flag to tell of all pipes",
           Edit("self.pending[_INDEX[pipe]] & ~on_pipe", "0")),
+    Fault("race-wait-knows-all", f"{_RACE}.order", "Order.wait", "the rule takes a wait to know all that has begun",
+          Edit("self._learn(pipe, carried, scalar_issues)", "self._learn(pipe, 0, scalar_issues)")),
     Fault("race-one-turn", f"{_RACE}.flow", "Flow._steady", "the rule follows one turn of a loop",
           Edit("pending[following] |= join(visit.heads[following], on)", "join(visit.heads[following], on)"),
           "PTOAS#1118"),
