@@ -55,6 +55,17 @@ EQUIVALENT = (
         "scan: Scanner = field(default_factory=Scanner, compare=False, repr=False)", "False", "(True)",
         "nobody compares or prints the surroundings of a pass",
     ),
+    Equivalent(
+        "pypto_verified/passes/fold.py", "return True", "True", "(False)",
+        "an expression that is settled already is gone through once more, and stays as it is",
+    ),
+    Equivalent(
+        "pypto_verified/passes/resolve_backend_op_layouts.py",
+        "if not isinstance(result.type, TileType) or result.type.shape != (1, n):",
+        "not isinstance(result.type, TileType) or result.type.shape != (1, n)",
+        "(not isinstance(result.type, TileType) and result.type.shape != (1, n))",
+        "every op that is done on a row gives a row: the check is for ops that are yet to come",
+    ),
 )
 
 

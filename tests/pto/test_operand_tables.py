@@ -11,7 +11,7 @@ import pytest
 from pypto_verified.dtypes import BY_PTO
 from pypto_verified.layouts import BLayout, SLayout, Space
 from pypto_verified.pto.legality import TARGETS, checks
-from pypto_verified.pto.legality_operands import _AGREE, _PLACES, _TYPES, ROWS
+from pypto_verified.pto.legality_operands import _AGREE, _PLACES, _TYPES, ROWS, family_of
 from pypto_verified.pto.legality_room import BYTES_A3, BYTES_A5, BYTES_ALL
 from pypto_verified.pto.module import AttrValue, Block, EnumAttr, Func, Module, Op, Value
 from pypto_verified.pto.rows import TABLE
@@ -175,3 +175,10 @@ def test_each_scratch_is_refused_when_it_is_smaller(table: dict[str, object], ru
         small = parse_type("!pto.tile_buf<vec, 1x1xi8>")
         assert rule not in violated(op, types, target), op
         assert rule in violated(op, types | {"tmp": small}, target), op
+
+
+@pytest.mark.parametrize(("written", "family"), [("ui8", "i8"), ("si32", "i32"), ("i16", "i16"), ("bf16", "bf16")])
+def test_integers_of_both_signs_are_one_family(written: str, family: str) -> None:
+    tile = parse_type(f"!pto.tile_buf<vec, 8x32x{written}>")
+    assert isinstance(tile, TileBufType)
+    assert family_of(tile.dtype) == family

@@ -12,7 +12,7 @@ from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.simulator import schedule
 from pypto_verified.targets import target
 from tests.verifiers.examples_race import cores
-from tests.verifiers.kernels import kernel
+from tests.verifiers.kernels import alloc, fill, kernel, tile
 from verifiers import Options, verify
 
 PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
@@ -66,6 +66,16 @@ def test_a_core_waits_as_often_as_the_other_sets(cube: Lines, vector: Lines, sai
     assert (REFUTED in verdicts) is bool(said)
     assert verdicts == {PROVED} or said
     assert all(said in f.message for f in result.findings if "waits" in f.message)
+
+
+@pytest.mark.parametrize(("bound", "enough"), [("c8", True), ("c2", False)])
+def test_a_wait_in_a_branch_of_a_loop_that_does_other_things_too_counts(bound: str, enough: bool) -> None:
+    """Four turns set the flag; the other core waits in those of its four below the bound."""
+    vec = tile()
+    text = both(turns("c4", told(3)), (
+        alloc("t", vec), *turns("c4", fill("t", vec), f"%in = arith.cmpi slt, %i, %{bound} : index", "scf.if %in {",
+                                heard(3), "}")))
+    assert (judged(text, "a2a3")[1] == {PROVED}) is enough
 
 
 @pytest.mark.parametrize(("chip", "op", "expected"), [
