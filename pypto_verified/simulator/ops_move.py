@@ -197,6 +197,8 @@ def tfillpad(site: Site, dst: Tile, src: Tile) -> None:
     copied = min(src.type.cols, width)
     if (src.addr, src.memory) != (dst.addr, dst.memory):
         _copy(site, src.reads(rows, copied), dst.writes(rows, copied))
+    elif src.memory.bytes.suspicions is not None:
+        src.reads(rows, src.cols).bad()  # it stays where it is: no access, but what was never written is no data
     first = src.cols if src.pad is not dst.pad else ceil_to(src.cols, dst.block)
     for window in ((rows, width - first, 0, first), (dst.rows - rows, width, rows, 0)):
         if min(window[:2]) > 0:

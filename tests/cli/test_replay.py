@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from pypto_verified.check import CheckOptions, check_file
+from pypto_verified.check import CheckOptions, check_file, verify_module
 from pypto_verified.compiler import compile_function
 from pypto_verified.language import load_file
+from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Finding, FunctionResult, Kind, Verdict
 from pypto_verified.targets import A2A3
 from pypto_verified.witness import replayed
@@ -257,3 +258,14 @@ class P:
             out = pl.store(t, [i, 0], out)
         return out
 '''
+
+
+def test_a_fill_in_place_of_what_was_never_written_is_seen() -> None:
+    """Such a fill copies nothing; the replay of its read was an internal error."""
+    kind = "!pto.tile_buf<vec, 32x32xf32, pad=1>"
+    text = (f"module {{\nfunc.func @f() {{\n%t = pto.alloc_tile : {kind}\n"
+            f"pto.tfillpad ins(%t : {kind}) outs(%t : {kind})\nreturn\n}}\n}}\n")
+    (result,) = verify_module(read(text), A2A3, CheckOptions(), {}, {})
+    found = {f.rule: f.replay for f in result.findings}
+    assert found["INIT-READ"].startswith("confirmed: uninitialised: ")
+    assert "REPLAY" not in found
