@@ -13,40 +13,24 @@ from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.targets import target
 from pypto_verified.witness import replayed
 from tests.verifiers.examples_event import branch, computed, flag, loop
-from tests.verifiers.examples_race import VEC, barrier, both, chain, cores, exp, pipes, read, slots, write
+from tests.verifiers.examples_race import VEC, barrier, both, chain, exp, pipes, read, slots, write
 from tests.verifiers.kernels import alloc, check, fill, finding, kernel, load, store, tile, unary, view, window
+from tests.verifiers.race_verdicts import judge, message_of, verdicts_of
 from verifiers import Options, verify
 
 PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
-RULES = ("RACE-RAW", "RACE-WAR", "RACE-WAW")
-
-
-def _judge(
-    text: str, chip: str = "a2a3", strict: bool = False, explicit: bool = False, assume: tuple[str, ...] = ()
-) -> FunctionResult:
-    options = Options(assume, strict, families=frozenset({"RACE"}), explicit_sync=explicit)
-    *_, result = verify(parse(text, "k.pto"), target(chip), options)
-    return result
-
-
-def _verdicts(result: FunctionResult) -> set[Verdict]:
-    return {o.verdict for o in result.obligations if o.rule in RULES}
-
-
-def _one(result: FunctionResult, rule: str, verdict: Verdict) -> str:
-    return next(f.message for f in result.findings if (f.rule, f.verdict) == (rule, verdict))
 
 
 # What orders
 
 def test_a_flag_covers_all_earlier_ops_of_its_source_and_what_the_source_waited_for() -> None:
     through = pipes(read("a"), read("b"), both("MTE2 V"), exp("c", "c"), both("V MTE3"), write("a"))
-    assert _verdicts(_judge(through)) == {PROVED}
+    assert verdicts_of(judge(through)) == {PROVED}
 
 
 def test_a_flag_tells_nothing_of_ops_after_the_set() -> None:
     late = pipes(flag("set", 0, "MTE2 V"), read("a"), flag("wait", 0, "MTE2 V"), exp("a", "b"))
-    assert "nothing orders the two" in _one(_judge(late), "RACE-RAW", REFUTED)
+    assert "nothing orders the two" in message_of(judge(late), "RACE-RAW", REFUTED)
 
 
 @pytest.mark.requirement("EV-02")
@@ -56,13 +40,13 @@ def test_events_by_kinds_of_ops_are_judged_like_flags() -> None:
 
     good = pipes(read("a"), event("record", "TLOAD", "TVEC"), event("wait", "TLOAD", "TVEC"), exp("a", "b"))
     bad = pipes(read("a"), event("record", "TLOAD", "TSTORE_VEC"), event("wait", "TLOAD", "TSTORE_VEC"), exp("a", "b"))
-    assert _verdicts(_judge(good)) == {PROVED}
-    assert REFUTED in _verdicts(_judge(bad))
+    assert verdicts_of(judge(good)) == {PROVED}
+    assert REFUTED in verdicts_of(judge(bad))
 
 
 def test_a_barrier_of_all_pipes_orders_everything() -> None:
     text = pipes(both("S V"), read("a"), barrier("ALL"), exp("a", "b"), barrier("ALL"), write("b"))
-    assert _verdicts(_judge(text)) == {PROVED}
+    assert verdicts_of(judge(text)) == {PROVED}
 
 
 @pytest.mark.requirement("EV-05")
@@ -70,8 +54,8 @@ def test_a_barrier_of_all_pipes_orders_everything() -> None:
     ("a2a3", barrier("V"), PROVED), ("a2a3", barrier("MTE3"), REFUTED), ("a5", barrier("MTE3"), PROVED)])
 def test_dependent_vector_ops_need_a_barrier_of_v_on_a2a3_only(chip: str, between: str, expected: Verdict) -> None:
     text = pipes(both("MTE2 V"), exp("a", "b"), between, exp("b", "c"))
-    assert expected in _verdicts(_judge(text, chip))
-    assert (REFUTED in _verdicts(_judge(text, chip))) is (expected is REFUTED)
+    assert expected in verdicts_of(judge(text, chip))
+    assert (REFUTED in verdicts_of(judge(text, chip))) is (expected is REFUTED)
 
 
 @pytest.mark.requirement("EV-05")
@@ -82,15 +66,15 @@ def test_dependent_vector_ops_need_a_barrier_of_v_on_a2a3_only(chip: str, betwee
 def test_a_single_op_sync_and_an_event_within_a_pipe_order_it(between: str) -> None:
     """The assembler lowers such an event to a flag of the pipe to itself (PTOAS LoweringSyncToPipe)."""
     text = pipes(both("MTE2 V"), exp("a", "b"), between, exp("b", "c"))
-    assert _verdicts(_judge(text)) == {PROVED}
-    assert REFUTED in _verdicts(_judge(text.replace("TVEC", "TLOAD")))
+    assert verdicts_of(judge(text)) == {PROVED}
+    assert REFUTED in verdicts_of(judge(text.replace("TVEC", "TLOAD")))
 
 
 def test_the_barrier_in_a_branch_is_missed_on_a2a3_alone() -> None:
     """tilelang-ascend#1824: the kernel of the corpus, on both targets."""
     text = (Path(__file__).parent.parent / "corpus" / "reject" / "race_branch_join.pto").read_text(encoding="utf-8")
-    assert REFUTED in _verdicts(_judge(text))
-    assert _verdicts(_judge(text, "a5")) == {PROVED}
+    assert REFUTED in verdicts_of(judge(text))
+    assert verdicts_of(judge(text, "a5")) == {PROVED}
 
 
 def test_an_empty_tile_is_not_touched() -> None:
@@ -98,12 +82,12 @@ def test_an_empty_tile_is_not_touched() -> None:
     text = kernel("\n".join((
         f"%e = pto.alloc_tile addr = %a0 : {empty}", alloc("b", VEC, 8192), both("S V"),
         unary("texp", "e", "e", empty), unary("texp", "e", "e", empty))))
-    assert _judge(text).obligations == []
+    assert judge(text).obligations == []
 
 
 def test_a_barrier_that_the_target_drops_orders_nothing() -> None:
     text = pipes(both("MTE2 V"), exp("a", "b"), barrier("V"), exp("b", "c"))
-    assert _verdicts(_judge(text, "a5", strict=True)) == {PROVED}, "V is in order on a5 under both readings"
+    assert verdicts_of(judge(text, "a5", strict=True)) == {PROVED}, "V is in order on a5 under both readings"
 
 
 def test_a_view_touches_the_bytes_of_its_part_alone() -> None:
@@ -115,24 +99,24 @@ def test_a_view_touches_the_bytes_of_its_part_alone() -> None:
             f"%hi = pto.subview %a[%{row}, %c0] sizes [16, 64] : {VEC} -> {part}", both("S V"),
             unary("texp", "lo", "lo", part), unary("tabs", "hi", "hi", part))
 
-    assert _verdicts(_judge(upper("c16"))) <= {PROVED}
-    assert REFUTED in _verdicts(_judge(upper("c8")))
+    assert verdicts_of(judge(upper("c16"))) <= {PROVED}
+    assert REFUTED in verdicts_of(judge(upper("c8")))
 
 
 # Loops and branches
 
 def test_slots_in_turn_with_a_flag_each_are_proved_for_every_trip_count() -> None:
-    assert _verdicts(_judge(slots("c2"))) == {PROVED}
-    assert _verdicts(_judge(slots("c1"))) == {PROVED}, "one flag for both slots orders more than it has to"
+    assert verdicts_of(judge(slots("c2"))) == {PROVED}
+    assert verdicts_of(judge(slots("c1"))) == {PROVED}, "one flag for both slots orders more than it has to"
 
 
 def test_a_wait_only_in_a_loop_does_not_count_where_the_loop_may_not_run() -> None:
     text = pipes(read("a"), flag("set", 0, "MTE2 V"), loop("M", flag("wait", 0, "MTE2 V"), flag("set", 0, "MTE2 V")),
                  exp("a", "b"), flag("wait", 0, "MTE2 V"), args="%M: index")
-    found = finding(_judge(text), "RACE-RAW")
+    found = finding(judge(text), "RACE-RAW")
     assert found.verdict is REFUTED
     assert dict(found.witness)["M"] <= 0
-    assert _verdicts(_judge(text, assume=("M >= 1",))) == {PROVED}
+    assert verdicts_of(judge(text, assume=("M >= 1",))) == {PROVED}
 
 
 def test_the_last_iteration_is_told_from_the_others() -> None:
@@ -143,7 +127,7 @@ def test_the_last_iteration_is_told_from_the_others() -> None:
                  branch(f"slt, %n, %{until}", read("a"), flag("set", 0, "MTE2 V")), barrier("V")),
             args="%M: index")
 
-    assert _verdicts(_judge(prefetch("M"), assume=("M >= 1",))) == {PROVED}
+    assert verdicts_of(judge(prefetch("M"), assume=("M >= 1",))) == {PROVED}
 
 
 def test_one_condition_tested_twice_is_one_condition() -> None:
@@ -152,7 +136,7 @@ def test_one_condition_tested_twice_is_one_condition() -> None:
             read("a"), branch("sgt, %M, %c0", flag("set", 0, "MTE2 V")), branch(second, flag("wait", 0, "MTE2 V"),
             exp("a", "b")), args="%M: index")
 
-    assert _verdicts(_judge(twice("sgt, %M, %c0"))) == {PROVED}
+    assert verdicts_of(judge(twice("sgt, %M, %c0"))) == {PROVED}
 
 
 @pytest.mark.requirement("VF-01")
@@ -160,9 +144,9 @@ def test_an_id_that_is_not_expressed_leaves_the_order_open() -> None:
     text = pipes(
         "%v = pto.load_scalar %p[%c0] : !pto.ptr<f32> -> f32", "%n = arith.fptosi %v : f32 to index", read("a"),
         computed("set", "n"), computed("wait", "n"), exp("a", "b"))
-    result = _judge(text)
-    assert UNKNOWN in _verdicts(result)
-    assert REFUTED not in _verdicts(result)
+    result = judge(text)
+    assert UNKNOWN in verdicts_of(result)
+    assert REFUTED not in verdicts_of(result)
 
 
 # Scalars
@@ -173,23 +157,23 @@ def test_a_scalar_read_waits_for_the_vector_op_and_the_next_vector_op_for_the_sc
             exp("a", "b"), both(first), f"%v = pto.tgetval ins(%b, %c0 : {VEC}, index) outs : f32", both(second),
             exp("c", "b"))
 
-    assert _verdicts(_judge(value("V S", "S V"), "a5")) == {PROVED}
-    assert "tgetval" in _one(_judge(value("V MTE3", "S V"), "a5"), "RACE-RAW", REFUTED)
-    assert "texp" in _one(_judge(value("V S", "MTE3 MTE2"), "a5"), "RACE-WAR", REFUTED)
+    assert verdicts_of(judge(value("V S", "S V"), "a5")) == {PROVED}
+    assert "tgetval" in message_of(judge(value("V MTE3", "S V"), "a5"), "RACE-RAW", REFUTED)
+    assert "texp" in message_of(judge(value("V S", "MTE3 MTE2"), "a5"), "RACE-WAR", REFUTED)
 
 
 # Readings
 
 def test_a_wait_on_the_scalar_pipe_holds_back_all_later_ops_unless_strict() -> None:
     text = pipes(exp("a", "b"), both("V S"), write("b"))
-    assert _verdicts(_judge(text)) == {PROVED}
-    assert REFUTED in _verdicts(_judge(text, strict=True))
+    assert verdicts_of(judge(text)) == {PROVED}
+    assert REFUTED in verdicts_of(judge(text, strict=True))
 
 
 def test_two_loads_land_in_order_unless_strict() -> None:
     text = pipes(read("a"), read("a"), both("MTE2 V"))
-    assert _verdicts(_judge(text)) == {PROVED}
-    assert REFUTED in _verdicts(_judge(text, strict=True))
+    assert verdicts_of(judge(text)) == {PROVED}
+    assert REFUTED in verdicts_of(judge(text, strict=True))
 
 
 @pytest.mark.requirement("EV-01")
@@ -202,12 +186,12 @@ def test_a_move_from_vec_to_mat_is_proved_only_if_ordered_on_each_pipe_it_may_ru
             alloc("x", nz), alloc("m", mat), f"pto.texpands ins(%one : f32) outs(%x : {nz})", both("S V"),
             *(both(f"V {p}") for p in waited),
             f"pto.tmov ins(%x : {nz}) outs(%m : {mat})")), kind="vector")
-        return _judge(text, "a5")
+        return judge(text, "a5")
 
-    assert _verdicts(moved("FIX", "MTE3")) == {PROVED}
+    assert verdicts_of(moved("FIX", "MTE3")) == {PROVED}
     only = moved("FIX")
-    assert _verdicts(only) == {UNKNOWN}
-    assert "MTE3" in _one(only, "RACE-RAW", UNKNOWN)
+    assert verdicts_of(only) == {UNKNOWN}
+    assert "MTE3" in message_of(only, "RACE-RAW", UNKNOWN)
 
 
 def test_a_flag_is_a_fence_within_a_core_unless_strict() -> None:
@@ -216,7 +200,7 @@ def test_a_flag_is_a_fence_within_a_core_unless_strict() -> None:
         view("pv", "p", "c32"), alloc("a", VEC), window("w", "pv", "%c0, %c0", "%c32, %c64", "32x64"), both("S V"),
         loop("M", store("a", "w", VEC, "32x64"), both("MTE3 MTE2"), load("w", "a", VEC, "32x64"), both("MTE2 MTE3")))),
         "%M: index")
-    relaxed, strict = _judge(text), _judge(text, strict=True)
+    relaxed, strict = judge(text), judge(text, strict=True)
     assert {o.verdict for o in relaxed.obligations} == {PROVED}
     assert any("FLAG-IS-FENCE" in o.assumptions for o in relaxed.obligations)
     assert {o.verdict for o in strict.obligations if o.rule == "RACE-VISIBLE"} == {REFUTED}
@@ -226,13 +210,13 @@ def test_a_flag_is_a_fence_within_a_core_unless_strict() -> None:
 
 def test_without_a_flag_the_assembler_orders_unless_explicit() -> None:
     text = pipes(read("a"), exp("a", "b"), write("b"))
-    assert _judge(text).obligations == []
-    assert REFUTED in _verdicts(_judge(text, explicit=True))
-    assert _judge(pipes(read("a"), barrier("V"), exp("a", "b"))).obligations == [], "barriers alone leave flags to it"
+    assert judge(text).obligations == []
+    assert REFUTED in verdicts_of(judge(text, explicit=True))
+    assert judge(pipes(read("a"), barrier("V"), exp("a", "b"))).obligations == [], "barriers alone leave flags to it"
 
 
 def test_each_pair_of_ops_has_one_verdict() -> None:
-    result = _judge(chain("MTE2 V", "V MTE2"))
+    result = judge(chain("MTE2 V", "V MTE2"))
     sites = [(o.rule, o.site) for o in result.obligations]
     assert len(set(sites)) == len(sites)
     assert {o.verdict for o in result.obligations} == {PROVED, REFUTED}
@@ -246,9 +230,9 @@ def test_global_memory_is_told_apart_by_pointer_and_window() -> None:
             window("dst", "qv", f"%{row}, %c0", "%c32, %c64", "32x64"), both("S V"), store("a", "dst", VEC, "32x64"),
             both("V MTE2"), load("src", "b", VEC, "32x64").replace("%b", "%a"))))
 
-    assert REFUTED in {o.verdict for o in _judge(copied("c0", "p")).obligations if o.rule == "RACE-RAW"}
-    assert "RACE-RAW" not in {o.rule for o in _judge(copied("c32", "p")).obligations}
-    assert "RACE-RAW" not in {o.rule for o in _judge(copied("c0", "q")).obligations}
+    assert REFUTED in {o.verdict for o in judge(copied("c0", "p")).obligations if o.rule == "RACE-RAW"}
+    assert "RACE-RAW" not in {o.rule for o in judge(copied("c32", "p")).obligations}
+    assert "RACE-RAW" not in {o.rule for o in judge(copied("c0", "q")).obligations}
 
 
 @pytest.mark.parametrize(("pointer", "rests"), [("q", True), ("p", False)])
@@ -259,8 +243,8 @@ def test_a_proof_that_tells_two_tensors_apart_says_that_it_assumes_so(pointer: s
         window("src", "pv", "%c0, %c0", "%c32, %c64", "32x64"),
         window("dst", "qv", "%c32, %c0", "%c32, %c64", "32x64"), load("src", "a", VEC, "32x64"), both("MTE2 MTE3"),
         store("a", "dst", VEC, "32x64"), load("src", "b", VEC, "32x64"))))
-    result = _judge(text)
-    assert _verdicts(result) == {PROVED}
+    result = judge(text)
+    assert verdicts_of(result) == {PROVED}
     assert any("DISTINCT-POINTERS" in o.assumptions for o in result.obligations) is rests
 
 
@@ -297,11 +281,11 @@ def test_slots_in_turn_may_be_chosen_or_be_what_a_division_leaves(ids: tuple[str
 def test_ops_that_race_whenever_a_caller_lets_both_run_are_refuted_with_its_scalar() -> None:
     """The exp of the first branch and the one behind it; a caller's scalar chooses the branch."""
     def judged(between: str) -> FunctionResult:
-        return _judge(pipes(
+        return judge(pipes(
             fill("a", VEC), barrier("V"), branch("eq, %n, %c1", exp("a", "b")), between, exp("b", "c"),
             args="%n: index"), explicit=True)
 
-    assert _verdicts(judged(barrier("V"))) == {PROVED}
+    assert verdicts_of(judged(barrier("V"))) == {PROVED}
     found = finding(judged(""), "RACE-RAW")
     assert (found.verdict, dict(found.witness)) == (REFUTED, {"n": 1})
 
@@ -321,7 +305,7 @@ def test_a_replay_names_the_conflict_of_the_finding() -> None:
 def test_an_id_that_is_not_expressed_is_named_by_the_line_that_its_author_knows() -> None:
     """The id is an argument, so which flag it is differs from run to run."""
     known = ' loc("k.py":7:1)'
-    result = _judge(pipes(
+    result = judge(pipes(
         read("a"), computed("set", "n") + known, computed("wait", "n") + known, exp("a", "b"), args="%n: index"))
     assert "not decided (the id at line 7 is not expressed)" in finding(result, "RACE-RAW").message
 
@@ -362,12 +346,12 @@ def test_nor_is_a_set_that_such_a_flag_keeps_behind_a_wait() -> None:
 def test_a_race_that_some_value_of_a_callers_scalar_avoids_is_not_decided() -> None:
     """Both ops run for each value; only 1 leaves the barrier out."""
     text = pipes(fill("a", VEC), branch("ne, %n, %c1", barrier("V")), exp("a", "b"), args="%n: index")
-    assert UNKNOWN in _verdicts(_judge(text, explicit=True))
+    assert UNKNOWN in verdicts_of(judge(text, explicit=True))
     offset = pipes(
         "%at = arith.muli %n, %c512 : index", "%at64 = arith.index_cast %at : index to i64",
         f"%t = pto.alloc_tile addr = %at64 valid_row = %c32 valid_col = %c64 : {VEC}", fill("a", VEC), exp("t", "c"),
         args="%n: index")
-    assert REFUTED not in _verdicts(_judge(offset, explicit=True))
+    assert REFUTED not in verdicts_of(judge(offset, explicit=True))
 
 
 @pytest.mark.parametrize("last", [37, 1000])
@@ -377,7 +361,7 @@ def test_a_race_far_down_a_loop_is_found(last: int) -> None:
         f"%last = arith.constant {last} : index",
         loop("M", read("a"), branch("ne, %i, %last", both("MTE2 V")), exp("a", "b"), both("V MTE2"), barrier("V")),
         args="%M: index")
-    found = finding(_judge(text), "RACE-RAW")
+    found = finding(judge(text), "RACE-RAW")
     assert found.verdict is REFUTED
     assert dict(found.witness)["M"] > last
 
@@ -393,14 +377,14 @@ def test_more_flags_than_slots_are_refuted_where_the_slots_come_round() -> None:
              computed("wait", "id", "V MTE2"), load("src", "t", VEC, "32x64"), computed("set", "id", "MTE2 V"),
              computed("wait", "id", "MTE2 V"), unary("texp", "t", "t", VEC), computed("set", "id", "V MTE2")),
         *(flag("wait", n, "V MTE2") for n in range(7)), args="%M: index")
-    found = finding(_judge(text), "RACE-WAR")
+    found = finding(judge(text), "RACE-WAR")
     assert found.verdict is REFUTED
     assert dict(found.witness)["M"] >= 7
 
 
 def test_a_refutation_names_both_ops_the_bytes_and_the_iteration() -> None:
     text = pipes(loop("M", read("a"), both("MTE2 V"), exp("a", "b"), barrier("V")), args="%M: index")
-    found = finding(_judge(text), "RACE-WAR")
+    found = finding(judge(text), "RACE-WAR")
     assert found.verdict is REFUTED
     for part in ("tload (MTE2) writes bytes 0 to 8191 of a", "texp at line", "(V) reads", "i = 1 after 0"):
         assert part in found.message
@@ -416,7 +400,7 @@ def test_check_runs_race_with_the_other_rules() -> None:
 def test_a_popped_tile_on_a5_is_proved_only_if_ordered_after_s_too() -> None:
     def popped(*between: str) -> FunctionResult:
         popped_type = tile(32, 64, valid=("32", "64"))
-        return _judge(kernel("\n".join((
+        return judge(kernel("\n".join((
             '%ring = pto.reserve_buffer {name = "r", size = 65536, location = #pto.address_space<vec>, auto = false, '
             "base = 65536} -> i32", "%zero32 = arith.constant 0 : i32",
             "pto.aiv_initialize_pipe {id = 0, dir_mask = 1, slot_size = 8192} (c2v_consumer_buf = %ring : i32, "
@@ -424,8 +408,8 @@ def test_a_popped_tile_on_a5_is_proved_only_if_ordered_after_s_too() -> None:
             f"%x = pto.tpop_from_aic {{id = 0, split = 0}} -> {popped_type}", *between,
             unary("texp", "x", "b", popped_type, VEC), both("V MTE3")))), "a5")
 
-    assert _verdicts(popped(both("S V"))) == {PROVED}
-    assert _verdicts(popped()) == {UNKNOWN}
+    assert verdicts_of(popped(both("S V"))) == {PROVED}
+    assert verdicts_of(popped()) == {UNKNOWN}
 
 
 def test_a_path_that_knows_nothing_is_not_lost_where_others_know_the_condition() -> None:
@@ -436,125 +420,5 @@ def test_a_path_that_knows_nothing_is_not_lost_where_others_know_the_condition()
         read("a"), "%no = arith.cmpi slt, %N, %c1 : index", "scf.if %no {", "} else {", both("MTE2 V"), asked, "}",
         branch("sle, %M, %c1", "%unused = arith.addi %M, %c1 : index"), barrier("V"), exp("a", "c"),
         args="%M: index, %N: index")
-    result = _judge(text)
+    result = judge(text)
     assert {o.verdict for o in result.obligations if o.rule == "RACE-RAW"} > {PROVED}, "the last read is not ordered"
-
-
-@pytest.mark.parametrize(("fixed", "expected"), [("c0", PROVED), ("c32", REFUTED)])
-def test_a_store_that_moves_meets_one_that_stays_in_the_iteration_that_comes_there(
-        fixed: str, expected: Verdict) -> None:
-    """Iteration i stores rows 32i, and after a barrier the fixed ones. Rows 0 are met in iteration 0 alone, before they
-    are stored; rows 32 in iteration 1, after iteration 0 has stored them with nothing between."""
-    text = pipes(
-        both("S MTE3"),
-        loop("M", "%row = arith.muli %i, %c32 : index",
-             window("moving", "qv", "%row, %c0", "%c32, %c64", "32x64"),
-             window("fixed", "qv", f"%{fixed}, %c0", "%c32, %c64", "32x64"),
-             store("a", "moving", VEC, "32x64"), barrier("MTE3"), store("b", "fixed", VEC, "32x64")), args="%M: index")
-    found = {o.verdict for o in _judge(text).obligations if o.rule == "RACE-WAW"}
-    assert expected in found and found <= {expected, PROVED}
-
-
-def _doubling(*body: str, stop: str = "M") -> str:
-    """`while k < stop: body; k *= 2`, from 16; %j counts iterations."""
-    return "\n".join((
-        "%ended, %count = scf.while (%n = %c16, %i = %c0) : (index, index) -> (index, index) {",
-        f"%more = arith.cmpi slt, %n, %{stop} : index", "scf.condition(%more) %n, %i : index, index", "} do {",
-        "^bb0(%k: index, %j: index):", *body, "%twice = arith.muli %k, %c2 : index",
-        "%next = arith.addi %j, %c1 : index", "scf.yield %twice, %next : index, index", "}"))
-
-
-@pytest.mark.parametrize(("waits", "expected"), [("sge", PROVED), ("sgt", REFUTED)])
-def test_a_while_loop_may_end_after_any_iteration_whatever_its_body_asks(waits: str, expected: Verdict) -> None:
-    """All iterations wait for the read but the first, for `sgt`; that the body asks the loop's own condition twice must
-    not make the loop go on for ever."""
-    asked = branch("slt, %k, %M", barrier("V"))
-    text = pipes(
-        both("MTE2 V"),
-        _doubling(exp("a", "b"), barrier("V"), branch(f"{waits}, %j, %c0", both("V MTE2")), asked,
-                  asked.replace("%if_", "%again_")),
-        read("a"), args="%M: index")
-    assert {o.verdict for o in _judge(text).obligations if o.rule == "RACE-WAR"} == {expected}
-
-
-@pytest.mark.parametrize(("stop", "expected"), [("c512", {REFUTED}), ("c16", set())])
-def test_what_a_while_loop_hands_on_is_followed_in_a_run(stop: str, expected: set[Verdict]) -> None:
-    """Five iterations, or none: then no two ops meet."""
-    found = _judge(pipes(both("MTE2 V"), _doubling(exp("a", "b"), barrier("V"), stop=stop), read("a")))
-    assert {o.verdict for o in found.obligations if o.rule == "RACE-WAR"} == expected
-
-
-@pytest.mark.parametrize(("flag_", "expected"), [(both("MTE2 V"), PROVED), (both("MTE2 MTE3"), REFUTED)])
-def test_a_loop_that_data_may_end_runs_until_it_does(flag_: str, expected: Verdict) -> None:
-    """A `break`, lowered: a Boolean is handed on, and chosen by a branch on what the caller passes."""
-    text = pipes(
-        "%no = arith.constant 0 : i1", "%yes = arith.constant 1 : i1", "%last = arith.constant 8 : index",
-        "%out, %ended = scf.while (%bit = %no, %n = %c0) : (i1, index) -> (i1, index) {",
-        "%below = arith.cmpi slt, %n, %last : index", "%whole = arith.xori %bit, %yes : i1",
-        "%more = arith.andi %below, %whole : i1", "scf.condition(%more) %bit, %n : i1, index", "} do {",
-        "^bb0(%broken: i1, %k: index):", "%stops = arith.cmpi sge, %k, %N : index",
-        "%then = scf.if %stops -> (i1) {", "scf.yield %yes : i1", "} else {", read("a"), flag_, exp("a", "b"),
-        both("V MTE2"), barrier("V"), "scf.yield %broken : i1", "}", "%next = arith.addi %k, %c1 : index",
-        "scf.yield %then, %next : i1, index", "}", args="%N: index")
-    assert {o.verdict for o in _judge(text).obligations if o.rule == "RACE-RAW"} == {expected}
-
-
-@pytest.mark.parametrize(("pair", "expected"), [("MTE2 V", PROVED), ("MTE2 MTE3", REFUTED)])
-def test_a_run_keeps_to_what_is_assumed_of_numbers_that_decide_nothing(pair: str, expected: Verdict) -> None:
-    text = pipes(
-        window("part", "pv", "%N, %c0", "%c32, %c64", "32x64"), load("part", "a", VEC, "32x64"), both(pair),
-        exp("a", "b"), args="%N: index")
-    found = _judge(text, assume=("N >= 0", "N <= 1"))
-    assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == {expected}
-
-
-@pytest.mark.parametrize(("pair", "expected"), [("MTE2 V", PROVED), ("MTE2 MTE3", REFUTED)])
-@pytest.mark.parametrize("stop", ["c1", "most"])
-def test_a_loop_that_runs_once_at_most_has_no_counter_and_is_followed(stop: str, pair: str, expected: Verdict) -> None:
-    """One iteration always, or none for a caller whose `%M` is 0."""
-    text = pipes(
-        "%most = arith.minsi %M, %c1 : index", loop(stop, read("a"), both(pair), exp("a", "b")), args="%M: index")
-    found = _judge(text)
-    assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == {expected}
-
-
-@pytest.mark.parametrize(("pipe", "expected"), [("FIX", PROVED), ("M", REFUTED)])
-def test_a_hand_over_in_a_loop_that_runs_once_is_judged(pipe: str, expected: Verdict) -> None:
-    told = cores(3, 4).replace("pto.sync.set #pto.pipe<PIPE_FIX>, 3", f"pto.sync.set #pto.pipe<PIPE_{pipe}>, 3")
-    stored = next(line for line in told.splitlines() if "pto.tstore" in line)
-    once = "\n".join(("scf.for %once = %c0 to %c1 step %c1 {", stored, "}"))
-    found = _judge(told.replace(stored, once), explicit=True)
-    assert {o.verdict for o in found.obligations if o.rule == "RACE-CORE"} == {expected}
-
-
-@pytest.mark.parametrize(("pair", "expected"), [("MTE2 V", PROVED), ("MTE2 MTE3", REFUTED)])
-def test_a_caller_who_passes_an_empty_tile_does_not_make_a_race_right(pair: str, expected: Verdict) -> None:
-    """`%M` valid rows, and a branch on `%N`: a race for whoever has a row and takes the branch."""
-    text = pipes(
-        f"%part = pto.alloc_tile addr = %a0 valid_row = %M valid_col = %c64 : {VEC}",
-        window("some", "pv", "%c0, %c0", "%M, %c64"), load("some", "part", VEC), both(pair),
-        branch("slt, %N, %c1", unary("texp", "part", "b", VEC)), args="%M: index, %N: index")
-    found = _judge(text, assume=("M >= 0", "M <= 32"))
-    assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == {expected}
-
-
-@pytest.mark.requirement("EV-06")
-@pytest.mark.parametrize(("answered", "expected"), [(True, UNKNOWN), (False, REFUTED)])
-def test_stores_between_which_another_core_answers_are_not_refuted_by_their_own_core(
-    answered: bool, expected: Verdict
-) -> None:
-    """Each of two turns the cube stores a product and tells the vector core, which answers once it has loaded it. FIX
-    waits for the answer, so its next store comes after the last; without the answer nothing on a2a3 orders the two."""
-    acc, vec = tile(16, 16, "f32", "acc", "col_major", "row_major", 1024), tile(16, 16)
-    waits, answers = ("pto.sync.wait #pto.pipe<PIPE_FIX>, 5", "pto.sync.set #pto.pipe<PIPE_MTE2>, 5")
-    text = kernel("\n".join((
-        view("pv", "p", "c64", "c16"), "pto.section.cube {", alloc("acc", acc, 0, "c16", "c16"),
-        window("cw", "pv", "%c0, %c0", "%c16, %c16", "16x16"),
-        loop("c2", store("acc", "cw", acc, "16x16"), "pto.sync.set #pto.pipe<PIPE_FIX>, 3", waits if answered else ""),
-        "}", "pto.section.vector {", alloc("t", vec, 0, "c16", "c16"),
-        window("vw", "pv", "%c0, %c0", "%c16, %c16", "16x16"),
-        loop("c2", "pto.sync.wait #pto.pipe<PIPE_MTE2>, 3", load("vw", "t", vec, "16x16"), answers if answered else ""),
-        "}"))).replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")
-    stored = [o.verdict for o in _judge(text, explicit=True).obligations
-              if o.rule == "RACE-WAW" and "tstore" in o.site]
-    assert stored == [expected]
