@@ -54,7 +54,7 @@ def _without_dead_scalars(function: Function) -> Function:
         used = _used_names(function)
         if not any(_dead(s, used) for s in walk_stmts(function.body)):
             return function
-        body = map_blocks(function.body, lambda s, used=used: () if _dead(s, used) else (s,))  # type: ignore[misc]
+        body = map_blocks(function.body, lambda s, used=used: () if _dead(s, used) else (s,))  # type: ignore[misc]  # default
         function = with_body(function, body)
 
 
