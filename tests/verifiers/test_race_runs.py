@@ -3,8 +3,10 @@ clocks for each trip count up to four."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,9 @@ from tests.verifiers.examples_event import computed, flag
 from tests.verifiers.examples_race import VEC, barrier, both, exp, pipes, read, write
 from tests.verifiers.kernels import load, store, unary, view
 from verifiers import Options, verify
+from verifiers.access import Step
+from verifiers.race import accesses, runs
+from verifiers.race.walker import Core
 
 TRIPS = range(5)
 PAIRS = ("MTE2 V", "V MTE3", "MTE3 MTE2", "V MTE2", "MTE3 V", "MTE2 MTE3")
@@ -125,3 +130,23 @@ def test_verdicts_agree_with_runs(start: int) -> None:
     outcomes = [agree(seed) for seed in range(start, start + 20)]
     assert outcomes.count("unknown") <= 2
     assert "refuted" in outcomes
+
+
+def test_what_a_step_touches_is_computed_once_for_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: Counter[int] = Counter()
+    begun: list[Core] = []
+    of_step, begin = accesses._of_step, runs.Run.__init__
+
+    def counted(step: Step, *rest: Any) -> Iterator[accesses.Access]:
+        asked[step.index] += 1
+        return of_step(step, *rest)
+
+    def noted(self: runs.Run, core: Core, *rest: Any) -> None:
+        begun.append(core)
+        begin(self, core, *rest)
+
+    monkeypatch.setattr(accesses, "_of_step", counted)
+    monkeypatch.setattr(runs.Run, "__init__", noted)
+    verify(parse(_kernel(12), "k.pto"), target("a2a3"), Options(families=frozenset({"RACE"})))
+    assert len(begun) > 2
+    assert set(asked.values()) == {1}

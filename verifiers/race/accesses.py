@@ -55,8 +55,10 @@ class Access:
         return self.pipe == "S"
 
 
-def accesses_of(program: AccessProgram, target: Target) -> dict[int, tuple[Access, ...]]:
-    """The accesses of each step that has some, by the step's index, in the order of its phases: reads before writes."""
+@lru_cache(maxsize=4)
+def accesses_of(program: AccessProgram, target: Target) -> Mapping[int, tuple[Access, ...]]:
+    """The accesses of each step that has some, by the step's index, in the order of its phases: reads before writes.
+    The same ones each time: both ends of a pipe are walked in turn, each many times."""
     found: dict[int, tuple[Access, ...]] = {}
     number = 0
     rings = ring_places(program, target)

@@ -3,8 +3,9 @@ the pipes. `flow` walks all runs at once, `runs` one at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeAlias
 
 from pypto_verified.index import const
@@ -79,6 +80,16 @@ class Again:
         return (self.wait.index, self.set.step.index)
 
 
+@lru_cache(maxsize=2)
+def steps_of(core: Core) -> tuple[Mapping[int, tuple[Access, ...]], Mapping[int, Sync]]:
+    """The accesses and the sync ops of a core's steps, by the step's index: once for all runs of the core."""
+    steps = [s for s in core.program.steps if s.op not in core.foreign]
+    every = {**accesses_of(core.program, core.target), **releases_of(core.program, core.target)}
+    accesses = {s.index: every[s.index] for s in steps if s.index in every}
+    syncs = {s.index: y for s in steps if s.index not in core.skip and (y := sync_of(s, core.target)) is not None}
+    return accesses, syncs
+
+
 class Walker:
     """Pairs of conflicting accesses, and the state before and after each step."""
 
@@ -91,11 +102,7 @@ class Walker:
         self._waits: dict[int, Access] = {}
         self._waits_of: dict[tuple[tuple[str, str], int], int] = {}
         self.blind = ""
-        steps = [s for s in core.program.steps if s.op not in core.foreign]
-        accesses = {**accesses_of(core.program, core.target), **releases_of(core.program, core.target)}
-        self.accesses = {s.index: accesses[s.index] for s in steps if s.index in accesses}
-        self.syncs = {
-            s.index: y for s in steps if s.index not in core.skip and (y := sync_of(s, core.target)) is not None}
+        self.accesses, self.syncs = steps_of(core)
         self.items = Items(self.meet)
 
     def meet(self, a: Place, b: Place) -> bool:
