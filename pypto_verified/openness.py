@@ -6,11 +6,11 @@ there: then the distance is any, and no tolerance tells a fault from a freedom.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 from pypto_verified.ir.expr import Call, Expr, Var
-from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, Stmt, While, Yield
-from pypto_verified.ir.types import TileType
+from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, Return, Stmt, While, Yield
+from pypto_verified.ir.types import TensorType, TileType
 from pypto_verified.ir.walk import blocks, calls, walk_expr
 
 _JUMPING = frozenset(
@@ -18,16 +18,38 @@ _JUMPING = frozenset(
         "rem", "rems", "fmod", "fmods", "cmp", "cmps", "row_argmax", "row_argmin", "col_argmax", "col_argmin")
 )
 
+_POPS = {"tile.tpush_to_aiv": "tile.tpop_from_aic", "tile.tpush_to_aic": "tile.tpop_from_aiv"}
+"""Push -> the op by which the other core gets the tile."""
+
 OPEN = "what is open in one result decides another: two right runs may be any distance apart"
 
 
-def is_open(function: Function, loose: Set[str]) -> bool:
-    """Whether an op that jumps takes what comes from a result of an op of `loose`."""
-    if not loose or not any(map(_jumps, calls(function.body))):
+def is_open(function: Function, loose: Set[str], *others: Function) -> bool:
+    """Whether an op that jumps takes what comes from a result of an op of `loose`. `others`: functions of other cores
+    at the other ends of its pipes; tensors of one name are one tensor."""
+    functions = (function, *others)
+    if not loose or not any(_jumps(c) for f in functions for c in calls(f.body)):
         return False
-    spread = _Spread(loose)
-    spread.until_all_are_known(function.body)
-    return any(_jumps(c) and any(map(spread.reaches, c.args)) for c in calls(function.body))
+    spreads = [(f, _Spread(set(loose))) for f in functions]
+    new = True
+    while new:
+        for f, spread in spreads:
+            spread.until_all_are_known(f.body)
+        new = bool(others) and _share(spreads)
+    return any(_jumps(c) and any(map(spread.reaches, c.args)) for f, spread in spreads for c in calls(f.body))
+
+
+def _share(spreads: Sequence[tuple[Function, _Spread]]) -> bool:
+    """Tell each function of a group what the others know; whether that was new to one."""
+    popped = {_POPS[c.op] for f, s in spreads for c in calls(f.body) if c.op in _POPS and any(map(s.reaches, c.args))}
+    tensors = [{p.var.name for p in f.params if isinstance(p.var.type, TensorType)} for f, _ in spreads]
+    written = {n for own, (_, s) in zip(tensors, spreads, strict=True) for n in own & s.names}
+    new = False
+    for own, (_, spread) in zip(tensors, spreads, strict=True):
+        new |= not (popped <= spread.loose and own & written <= spread.names)
+        spread.loose |= popped
+        spread.names |= own & written
+    return new
 
 
 def _jumps(call: Call) -> bool:
@@ -41,7 +63,7 @@ def _jumps(call: Call) -> bool:
 class _Spread:
     """The names of values that come from an op of `loose`, anywhere and whenever."""
 
-    def __init__(self, loose: Set[str]) -> None:
+    def __init__(self, loose: set[str]) -> None:
         self.loose = loose
         self.names: set[str] = set()
 
@@ -62,7 +84,10 @@ class _Spread:
         for s in body:
             match s:
                 case Assign():
-                    self._gets(s.value, (s.var.name,))
+                    self._gets(s.value, (s.var.name, *_written(s.value)))
+                case Return():
+                    for value in s.values:
+                        self._gets(value, tuple(_written(value)))
                 case Eval():
                     self._gets(s.call, tuple(_variables(s.call)))
                 case Yield():
@@ -81,6 +106,12 @@ class _Spread:
     def _gets(self, value: Expr, names: tuple[str, ...]) -> None:
         if self.reaches(value):
             self.names.update(names)
+
+
+def _written(e: Expr) -> Iterator[str]:
+    """The tensors that calls of an expression store to: they have the result under their old names too."""
+    stores = (c for c in walk_expr(e) if isinstance(c, Call) and isinstance(c.type, TensorType))
+    return (a.name for c in stores for a in c.args if isinstance(a, Var) and isinstance(a.type, TensorType))
 
 
 def _variables(call: Call) -> Iterator[str]:

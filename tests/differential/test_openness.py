@@ -98,6 +98,18 @@ def test_without_open_results_everything_is_compared() -> None:
     assert not is_open(function, set())
 
 
+def test_what_one_core_leaves_in_a_tensor_is_open_where_the_other_reads_it() -> None:
+    writer, reader, other = (kernel(PARAMETERS, text) for text in (
+        """
+        return pl.store(pl.exp(pl.load(a, [0, 0], [16, 32])), [0, 0], out)
+        """,
+        *(f"""
+        return pl.store({CAST.format(f'pl.load({name}, [0, 0], [16, 32])')}, [0, 0], out)
+        """ for name in ("out", "b"))))
+    assert is_open(writer, {"tile.exp"}, reader)
+    assert not is_open(writer, {"tile.exp"}, other)
+
+
 def test_a_comparison_says_why_a_run_tells_nothing() -> None:
     function = kernel(PARAMETERS, f"""
         x = pl.load(a, [0, 0], [16, 32])
