@@ -6,7 +6,7 @@ from pypto_verified.errors import NotModelled, PassError
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Span, Var
 from pypto_verified.ir.stmt import Assign, Eval, For, Function, Stmt, While, Yield
-from pypto_verified.ir.types import TileType, Type
+from pypto_verified.ir.types import TileType
 from pypto_verified.layouts import Space
 from pypto_verified.ops.build import make_call
 from pypto_verified.ops.registry import lookup
@@ -22,7 +22,7 @@ def infer_tile_memory_space(function: Function, ctx: PassContext) -> Function:
     An op's declaration or its target_memory says where its result lives; an empty tile created in Vec (the default)
     lives where the tiles do that it is joined with by loops, branches and in-place ops. An operand in a space that the
     op does not take is moved, once per block and space, over Mat if there is no direct way. Op types are deduced anew,
-    so layouts follow the spaces. Requires: SSA, flat calls. Produces: a space on every tile.
+    so layouts follow the spaces. Requires: SSA without copied names, flat calls. Produces: a space on every tile.
     Raises PassError for a move that the target has no way for, NotModelled for one between cube and vector core.
     """
     return _Pass(function, ctx).run()
@@ -54,8 +54,7 @@ class _Pass(Rewriter):
     def assign(self, s: Assign) -> tuple[Stmt, ...]:
         value = self.expr(s.value)
         if not isinstance(value, Call):
-            t: Type | None = value.type if isinstance(value, Var) else None
-            return (self.rebuilt(s, value, t if isinstance(t, TileType) else self.retype(s.var, value)),)
+            return (self.rebuilt(s, value, self.retype(s.var, value)),)
         if isinstance(s.var.type, TileType) and is_open(value):
             space = self.classes.choose(s.var.name)
             if space is not Space.VEC:

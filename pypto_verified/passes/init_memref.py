@@ -20,7 +20,8 @@ def init_memref(function: Function, ctx: PassContext) -> Function:
     buffer of their own: MaterializeSemanticAliases joins it with the values that flow into it, or copies. A buffer that
     the author declared (`pl.MemRef`) is kept; its `size` becomes the distance of its slots (MP-06). A popped tile lives
     in its pipe's slot (`slot_<n>`), which no planner places.
-    Requires: SSA, spaces, effective views, nothing read after it was overwritten. Produces: a MemRef on every tile.
+    Requires: SSA without copied names, spaces, effective views, nothing read after it was overwritten.
+    Produces: a MemRef on every tile.
     """
     return _Pass(function, ctx).run()
 
@@ -37,15 +38,13 @@ class _Pass(Rewriter):
             return t
         if t.memref is not None:
             return replace(t, memref=replace(t.memref, size=self.strides[t.memref.base]))
-        source = value if isinstance(value, Var) else None
-        if isinstance(value, Call):
-            position = shared_operand(value)
-            operand = value.args[position] if position is not None else None
-            source = operand if isinstance(operand, Var) else None
-            if value.op in POP_OPS:
-                return replace(t, memref=MemRef(self._fresh(SLOT_PREFIX.removesuffix("_")), None, self._bytes(t)))
-        if source is not None and isinstance(source.type, TileType) and source.type.memref is not None:
-            return replace(t, memref=replace(source.type.memref, size=self._bytes(t)))
+        assert isinstance(value, Call), "copied names are gone"
+        if value.op in POP_OPS:
+            return replace(t, memref=MemRef(self._fresh(SLOT_PREFIX.removesuffix("_")), None, self._bytes(t)))
+        position = shared_operand(value)
+        operand = value.args[position] if position is not None else None
+        if isinstance(operand, Var) and isinstance(operand.type, TileType) and operand.type.memref is not None:
+            return replace(t, memref=replace(operand.type.memref, size=self._bytes(t)))
         return self._own(t)
 
     def _own(self, t: TileType) -> TileType:

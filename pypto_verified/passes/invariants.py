@@ -78,6 +78,13 @@ def _names(e: Expr) -> Iterator[str]:
     return (x.name for x in walk_expr(e) if isinstance(x, Var))
 
 
+def uncopied(function: Function) -> Iterator[str]:
+    """No variable is another name of one."""
+    for s in walk_stmts(function.body):
+        if isinstance(s, Assign) and isinstance(s.value, Var):
+            yield f"{s.var.name} is another name of {s.value.name}"
+
+
 def flat_calls(function: Function) -> Iterator[str]:
     """Calls stand only as the value of an assignment or alone."""
     for s in walk_stmts(function.body):

@@ -15,9 +15,9 @@ from pypto_verified.passes.rewrite import yielded
 def normalize_return_order(function: Function, ctx: PassContext) -> Function:
     """Make every returned value the Out or InOut parameter that it is the new value of, in the order of declaration.
 
-    A store returns its tensor's new value; loops and branches hand it on. Requires: SSA. Produces: returns are
-    parameter variables, `returns` their types. Raises PassError for a returned value that is no written parameter, and
-    for a tensor that two blocks of a branch take from different parameters.
+    A store returns its tensor's new value; loops and branches hand it on. Requires: SSA without copied names.
+    Produces: returns are parameter variables, `returns` their types. Raises PassError for a returned value that is no
+    written parameter, and for a tensor that two blocks of a branch take from different parameters.
     """
     end = function.body[-1] if function.body else None
     if not isinstance(end, Return):
@@ -49,8 +49,6 @@ def _trace(body: tuple[Stmt, ...], origin: dict[str, str]) -> None:
                 position = lookup(call.op).inplace
                 if position is not None:
                     _link(origin, var, call.args[position])
-            case Assign(value=Var() as source, var=var):
-                _link(origin, var, source)
             case For() | While():
                 for a, result in zip(s.iter_args, s.results, strict=True):
                     _link(origin, a.var, a.init)

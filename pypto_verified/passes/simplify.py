@@ -15,7 +15,8 @@ def simplify(function: Function, ctx: PassContext) -> Function:
     """Fold scalar expressions, replace copies (`b = a`, scalar constants) by their source, take the one block of a
     branch with a constant condition, drop scalar assignments that nothing reads.
 
-    Requires and keeps SSA. Never deletes an op call: its operands may be unused but its effect is not.
+    Requires and keeps SSA. Produces: no copied names. Never deletes an op call: its operands may be unused but its
+    effect is not.
     """
     return _without_dead_scalars(_Simplifier(function, ctx).run())
 

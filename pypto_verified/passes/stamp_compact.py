@@ -27,8 +27,8 @@ def stamp_compact(function: Function, ctx: PassContext) -> Function:
     at the pitch of their valid extents). CA-02: the accumulator of a matmul whose valid rows (those of lhs) are not
     provably its physical rows. CA-03: an accumulating matmul and views inherit; `tile.create(compact=True)` declares.
     Carried tiles take the mode of their initial value.
-    Requires: complete views. Raises PassError where a matmul accumulates rows that leave a pitch other than the
-    physical one into a buffer that is not compact (CA-04), and where a carried tile changes its mode.
+    Requires: no copied names, complete views. Raises PassError where a matmul accumulates rows that leave a pitch other
+    than the physical one into a buffer that is not compact (CA-04), and where a carried tile changes its mode.
     """
     scan = ctx.scan(function)
     if _MATMULS.isdisjoint(scan.ops) and not any(map(_in_l0_or_compact, scan.tiles)):
@@ -44,7 +44,7 @@ class _Pass(Rewriter):
     def retype(self, var: Var, value: Expr) -> Type:
         t = super().retype(var, value)
         if not isinstance(t, TileType) or t.view is None or not isinstance(value, Call):
-            return value.type if isinstance(value, Var) and isinstance(value.type, TileType) else t
+            return t
         mode = self._mode(value, t, t.view.compact)
         return t if mode is t.view.compact else replace(t, view=replace(t.view, compact=mode))
 

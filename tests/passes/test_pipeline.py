@@ -65,6 +65,41 @@ def test_a_division_by_zero_stays_as_written_and_one_by_one_folds(op: str, by_on
     assert fold(Binary(BinaryOp[op], Const(7), Const(1), INDEX)) == Const(by_one, INDEX)
 
 
+@pytest.mark.parametrize("body", [
+    """
+        x = pl.load(a, [0, 0], [16, 64])
+        y = x
+        for i in pl.range(n):
+            z = y
+            y = pl.exp(z)
+        r = pl.store(y, [0, 0], p)
+        s = r
+        return s
+    """,
+    """
+        x = pl.load(a, [0, 0], [16, 64])
+        for i, (y,) in pl.range(n, init_values=(x,)):
+            z = y
+            y = pl.yield_(z)
+        return pl.store(y, [0, 0], p)
+    """,
+    """
+        x = pl.load(a, [0, 0], [16, 64])
+        if n > 0:
+            y = x
+        else:
+            y = pl.exp(x)
+        z = y
+        return pl.store(z, [0, 0], p)
+    """,
+])
+def test_another_name_of_a_tile_or_a_tensor_is_the_tile_or_tensor_for_later_passes(body: str) -> None:
+    f = kernel(PARAMS, body)
+    assert list(inv.uncopied(f))
+    assert not list(inv.uncopied(after(f, "Simplify")))
+    assert not list(inv.uncopied(lower(f)))
+
+
 def test_returns_are_the_written_parameters_in_their_order() -> None:
     f = lower(kernel(PARAMS, """
         x = pl.load(a, [0, 0], [16, 64])
@@ -154,6 +189,7 @@ def _function(*body: object) -> Function:
             inv.ssa, _function(If(Const(True), (Assign(INDEX_VAR, Const(0)),), (), ()), Return((INDEX_VAR,))),
             "outside its scope",
         ),
+        (inv.uncopied, _function(Assign(Var("y", TILE), X)), "y is another name of x"),
         (inv.spaces, _function(Return((Var("y", TileType((16, 16), FP32)),))), "y has no space"),
         (inv.views, _function(Return((X,))), "x has no complete view"),
         (
