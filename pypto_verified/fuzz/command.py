@@ -226,8 +226,8 @@ def as_text(result: Result, folders: dict[str, Path]) -> str:
         if cause in folders:
             lines.append(f"  pypto-verify fuzz --replay {folders[cause]}")
     for name, count in _ranked(stats.known).items():
-        reason = next(k.reason for k in KNOWN if name.startswith(k.what))
-        lines.append(f"known, {count} times: {name}: {reason}")
+        known = next(k for k in KNOWN if name.startswith(k.text))
+        lines.append(f"known, {count} times: {known.what}: {known.reason}")
     if not result.found:
         lines.append("no finds")
     if result.interrupted:
@@ -260,9 +260,7 @@ def _ranked(counts: Counter[str]) -> dict[str, int]:
 
 
 def excluded() -> str:
-    """The table of what no generated kernel has, and of what the compiler may refuse."""
-    rows = [*EXCLUDED, *REFUSALS, *KNOWN]
-    width = max(len(r.what) for r in rows)
-    return "".join(f"{r.what:<{width}}  {r.reason}  [{r.source}]\n" for r in rows)
-
-
+    """The table of what no generated kernel has, of what the compiler may refuse, and of what is known: a sentence and
+    its source a row."""
+    table = (("no kernel has", EXCLUDED), ("the compiler may refuse", REFUSALS), ("counted, not found anew:", KNOWN))
+    return "".join(f"{head} {r.what}: {r.reason} [{r.source}]\n" for head, rows in table for r in rows)

@@ -96,7 +96,7 @@ def examine(
     except NotModelled as error:
         verdict.left_out = error.message
     except PtoError as error:
-        if any(r.what in error.message for r in REFUSALS):
+        if any(r.text in error.message for r in REFUSALS):
             verdict.left_out = f"refused: {pattern(error.message)}"
             return verdict
         verdict.finds.append(Find("accepted", f"{type(error).__name__}: {pattern(error.message)}", str(error)))
@@ -106,7 +106,7 @@ def examine(
         verdict.finds.append(Find("crash", f"{type(error).__name__} in {at}", traceback.format_exc()))
     for find in list(verdict.finds):
         name = f"{find.oracle}: {find.cause}"
-        if any(name.startswith(k.what) for k in KNOWN):
+        if any(name.startswith(k.text) for k in KNOWN):
             verdict.finds.remove(find)
             verdict.known.append(name)
     return verdict

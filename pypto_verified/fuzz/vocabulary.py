@@ -90,8 +90,12 @@ class Excluded:
     source: str
 
 
-_NO_RULE = "the op is registered by name, its type rule is not modelled"
-_NOT_RUN = "the interpreter has no meaning for it"
+@dataclass(frozen=True, slots=True)
+class Met(Excluded):
+    """Something that generated kernels meet with. `text`: by which it is known."""
+
+    text: str
+
 
 EXCLUDED_OPS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(
@@ -100,28 +104,31 @@ EXCLUDED_OPS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("sin", "cos"), ("no target lists its element types", "targets/dtypes.py")),
     **dict.fromkeys(
         ("row_expand_expdif", "col_expand_expdif"),
-        ("approximated twice: too wide a tolerance to tell anything", "interpreter/unspecified.py")),
+        ("it is approximated twice, which leaves too wide a tolerance to tell anything", "interpreter/unspecified.py")),
     **dict.fromkeys(
         ("sort32", "mrgsort_format1", "mrgsort_format2", "gatherb", "scatter_mask", "mgather", "mscatter", "random"),
-        ("needs one exact shape and index pattern: covered by the fixed kernels of the differential tests",
+        ("it needs one exact shape and index pattern, as the fixed kernels of the differential tests have",
          "ops/gather.py")),
-    "reinterpret_view": ("bits under another element type: covered by the fixed kernels of the differential tests",
+    "reinterpret_view": ("it takes bits for another element type, as the fixed kernels of the differential tests do",
                          "ops/views.py"),
     "prelu": ("a2a3 wants static extents and an 8-bit scratch, which no kernel of PyPTO can give",
-              "pto/legality: LEGAL-PRELU-STATIC"),
-    "fillpad_inplace": ("writes a tile that other names may still hold", "ops/memory.py"),
-    **dict.fromkeys(("gemv", "gemv_acc", "gemv_bias"), ("one row only: covered by the fixed kernels", "ops/matmul.py")),
+              "rule LEGAL-PRELU-STATIC"),
+    "fillpad_inplace": ("it writes a tile that other names may still hold", "ops/memory.py"),
+    **dict.fromkeys(
+        ("gemv", "gemv_acc", "gemv_bias"),
+        ("it takes one row only, as the fixed kernels of the differential tests do", "ops/matmul.py")),
     **dict.fromkeys(
         ("get_block_idx", "get_block_num", "get_subblock_idx"),
-        ("several cores: a generated kernel runs as one block", "trials.py")),
+        ("it tells cores apart, and a generated kernel runs as one", "trials.py")),
 }
 """Op (without `tile.`) -> why no kernel has it, and where that comes from."""
 
 EXCLUDED: tuple[Excluded, ...] = (
-    Excluded("ops without a type rule", _NO_RULE, "ops/build.py: NotModelled"),
-    Excluded("cross-core and synchronisation ops", _NOT_RUN, "interpreter/meaning.py"),
-    Excluded("tensor-level ops but tensor.read", "not lowered in this version", "ops/tensor.py"),
-    Excluded("vector and cube in one kernel", "mixed kernels are not split into two cores",
+    Excluded("ops without a type rule", "they are registered by name alone", "ops/build.py: NotModelled"),
+    Excluded("cross-core and synchronisation ops",
+             "a generated kernel is one core's, and leaves the order of its pipes to others", "fuzz/ordered.py"),
+    Excluded("tensor-level ops but tensor.read", "they are not lowered in this version", "ops/tensor.py"),
+    Excluded("vector ops beside cube ops", "mixed kernels are not split into two cores",
              "passes/classify_kernel.py"),
     Excluded("tiles of more than 64 columns or 32 rows", "a larger tile takes longer and shows nothing else",
              "fuzz/builder.py"),
@@ -132,40 +139,47 @@ EXCLUDED: tuple[Excluded, ...] = (
     Excluded("integer division by a tile", "a zero divisor has no result", "interpreter/elementwise.py"),
     Excluded("a constant valid extent of 0", "PTOAS refuses it; extents of 0 known at run time are generated",
              "pto/legality_context.py: LEGAL-PART-SIZE"),
-    Excluded("bit ops of 32-bit tiles with a scalar", "PTOAS refuses them on a2a3", "pto/legality: LEGAL-BITS-TYPES"),
+    Excluded("bit ops of 32-bit tiles with a scalar", "PTOAS refuses them on a2a3", "rule LEGAL-OPERAND-TYPES-A3"),
     Excluded("comparisons on a5 of tiles that have not 32 columns", "PTOAS wants sources and mask of one shape there",
-             "pto/legality: LEGAL-CMP-SHAPE"),
+             "rule LEGAL-OPERAND-SHAPE-A5"),
     Excluded("ordered comparisons of INT32 on a2a3", "the device compares them for equality, whatever the mode says",
              "PTO-ISA npu/a2a3 TCmp.hpp, TCmps.hpp"),
-    Excluded("copies on a2a3 between rows of unequal pitch", "PTOAS refuses them", "pto/legality: LEGAL-MOVE-PITCH"),
+    Excluded("copies on a2a3 between rows of unequal pitch", "PTOAS refuses them", "rule LEGAL-MOVE-PITCH"),
     Excluded("a tile of several slots that is carried or merged", "its storage is the author's, so nothing joins it",
              "passes/materialize_semantic_aliases.py"),
     *(Excluded(f"tile.{name}", reason, source) for name, (reason, source) in EXCLUDED_OPS.items()),
 )
 
-KNOWN: tuple[Excluded, ...] = (
-    Excluded("rules: PLAN-OVERLAP is refuted",
-             "a loop that replaces an outer tile without reading it looks in `.pto` like one that spoils it",
-             "verifiers/liveness.py: 'carried'"),
-    Excluded("rules: REPLAY: error", "the same, where no run of it differs", "verifiers/liveness.py: 'carried'"),
-    Excluded("rules: LEGAL-MOVE-PITCH is refuted",
-             "the copy that keeps a slice over a loop is a move between pitches, which PTOAS refuses on a2a3",
-             "passes/materialize_semantic_aliases.py"),
-    Excluded("rules: DTYPE-MASK is refuted",
-             "a tile whose slot is known at run time only may be anywhere that is free, also where a mask was",
-             "verifiers/last_write.py: 'somewhere in the same range'"),
-    Excluded("rules: LEGAL-CAST-SCRATCH-STATIC is refuted",
-             "at level 3 PTOAS takes a narrowing cast on a2a3 with a scratch only, and with a scratch only where the "
-             "extents stand in the type, which those of an allocated tile never do", "pto/legality_room.py, CG-08"),
+KNOWN: tuple[Met, ...] = (
+    Met("PLAN-OVERLAP is refuted for a loop that replaces an outer tile without reading it",
+        "in `.pto` it looks like one that spoils the tile", "verifiers/liveness.py: 'carried'",
+        "rules: PLAN-OVERLAP is refuted"),
+    Met("REPLAY is an error for such a loop", "no run of it differs", "verifiers/liveness.py: 'carried'",
+        "rules: REPLAY: error"),
+    Met("LEGAL-MOVE-PITCH is refuted for the copy that keeps a slice over a loop",
+        "it is a move between pitches, which PTOAS refuses on a2a3", "passes/materialize_semantic_aliases.py",
+        "rules: LEGAL-MOVE-PITCH is refuted"),
+    Met("DTYPE-MASK is refuted where a tile's slot is known at run time only",
+        "it may be anywhere that is free, also where a mask was",
+        "verifiers/last_write.py: 'somewhere in the same range'", "rules: DTYPE-MASK is refuted"),
+    Met("LEGAL-CAST-SCRATCH-STATIC is refuted for a narrowing cast on a2a3",
+        "at level 3 PTOAS takes one with a scratch only, and with a scratch only where the extents stand in the type, "
+        "which those of an allocated tile never do", "pto/legality_room.py, CG-08",
+        "rules: LEGAL-CAST-SCRATCH-STATIC is refuted"),
 )
-"""Finds that are explained and still there, by the start of their oracle and cause: counted, not reported as new."""
+"""Finds that are explained and still there: counted, not reported as new. `text`: the start of oracle and cause."""
 
-REFUSALS: tuple[Excluded, ...] = (
-    Excluded("would get other valid extents for all later turns",
-             "a tile's run-time extents are a property of its register, not of one value", "codegen/emit_views.py"),
-    Excluded("is a view and can't carry a pad value", "a view writes nothing", "codegen/emit_views.py"),
-    Excluded("set_validshape on", "the extents of a view are part of its type", "codegen/emit_views.py"),
-    Excluded("relabels a slice, whose rows are not adjacent", "a reshape moves no bytes", "codegen/emit_views.py"),
-    Excluded("must be a multiple of", "rows and columns are whole 32-byte blocks", "codegen/types.py"),
+REFUSALS: tuple[Met, ...] = (
+    Met("to change the valid extents of a tile from outside of a loop or branch",
+        "extents that are known at run time belong to the tile's register, not to one value", "codegen/kernel.py",
+        "would get other valid extents for all later turns"),
+    Met("a view with a pad value", "a view writes nothing", "codegen/emit_views.py",
+        "is a view and can't carry a pad value"),
+    Met("to change the valid extents of a view", "they are part of its type", "codegen/emit_views.py",
+        "set_validshape on"),
+    Met("to reshape a slice whose rows are not adjacent", "a reshape moves no bytes", "codegen/emit_views.py",
+        "relabels a slice, whose rows are not adjacent"),
+    Met("a tile whose rows are no multiple of 32 bytes", "rows, or columns, are whole blocks", "codegen/boxes.py",
+        "must be a multiple of"),
 )
-"""Errors by which the compiler refuses a well-typed kernel, by a part of their text: an answer, not a fault."""
+"""Why the compiler refuses a well-typed kernel: an answer, not a fault. `text`: a part of the error's."""
