@@ -117,9 +117,32 @@ def test_a_cube_waits_for_the_flags_of_both_lanes() -> None:
     assert "pto.sync.set" not in blocked.at.op.name
 
 
-@pytest.mark.parametrize("mode", [0, 1, 2])
-def test_a_flag_for_cores_that_are_not_there_reaches_nobody(mode: int) -> None:
-    assert run(cube(f"pto.sync.set <PIPE_FIX>, 1 {{ffts_mode = {mode} : i32}}", load("a", "c"))).errors == []
+@pytest.mark.parametrize(("mode", "reached"), [(0, ["cube"]), (1, []), (2, [])])
+def test_a_flag_for_cores_that_are_not_there_reaches_nobody(mode: int, reached: list[str]) -> None:
+    """Mode 0 is for all cubes: the one that sets it is one of them."""
+    errors = run(cube(f"pto.sync.set <PIPE_FIX>, 1 {{ffts_mode = {mode} : i32}}", load("a", "c"))).errors
+    assert [e.message for e in errors] == [f"cross-core flag 1 is still set at {c} when the cores end" for c in reached]
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize("on", ["a2a3", "a5"])
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_flag_between_cores_that_is_left_set_is_told_at_its_set(order: str, on: str) -> None:
+    """Two sets and two waits leave nothing; of two sets and one wait the second is left, at each lane."""
+    sets = cube("pto.sync.set <PIPE_FIX>, 3", "pto.sync.set <PIPE_FIX>, 3")
+    assert run(sets + "\n" + vector(*["pto.sync.wait <PIPE_MTE2>, 3"] * 2), order, on).clean
+    errors = run(sets + "\n" + vector("pto.sync.wait <PIPE_MTE2>, 3"), order, on).errors
+    second = max(n for n, line in enumerate(kernel(sets).splitlines(), 1) if "sync.set" in line)
+    assert [(e.kind, e.line) for e in errors] == [("pipe", second)] * 2
+    assert {e.message for e in errors} == {
+        f"cross-core flag 3 is still set at vector lane {n} when the cores end" for n in (0, 1)}
+
+
+def test_a_flag_that_one_lane_sets_more_often_is_told() -> None:
+    """A cube hears both lanes: what one of them sets alone reaches nobody."""
+    more = vector("pto.sync.set <PIPE_V>, 1", *LANE_0_STORES[:3], "scf.if %first {", "pto.sync.set <PIPE_V>, 1", "}")
+    (error,) = run(cube("pto.sync.wait <PIPE_MTE2>, 1") + "\n" + more).errors
+    assert "flag 1 of vector lane 0 is not passed on" in error.message
 
 
 @pytest.mark.parametrize("lanes", [1, 2])

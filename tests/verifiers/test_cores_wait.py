@@ -10,6 +10,7 @@ import pytest
 from pypto_verified.pto.reader import read
 from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.simulator import schedule
+from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.targets import target
 from tests.verifiers.examples_race import cores
 from tests.verifiers.kernels import alloc, fill, kernel, tile
@@ -105,6 +106,8 @@ def test_a_flag_that_nobody_waits_for_is_named_at_its_set(chip: str) -> None:
     assert found.verdict is REFUTED
     assert "6" in text.splitlines()[(found.text_line or 0) - 1]
     assert "still set when the cores end" in found.message
+    seen = confirm_order(read(text, "k.pto"), "k", found.rule, {}, target(chip), line=found.text_line or 0)
+    assert seen.startswith("confirmed: pipe: ") and "cross-core flag 6 is still set at vector lane 0" in seen
 
 
 def test_turns_of_a_size_are_not_followed_for_all_sizes() -> None:

@@ -8,14 +8,14 @@ from one core to one: ids from 16 on are the second lane's, on the cube's side. 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from pypto_verified.pto.module import Op
 from pypto_verified.simulator.schedule.clocks import Timeline, Token, together
 from pypto_verified.simulator.schedule.code import Issue
 from pypto_verified.simulator.schedule.core import SCALAR, Core
-from pypto_verified.simulator.schedule.faults import PipeError
+from pypto_verified.simulator.schedule.faults import LeftError, PipeError
 from pypto_verified.simulator.schedule.flags import member, number
 from pypto_verified.simulator.schedule.queue import Item, Want
 from pypto_verified.simulator.schedule.world import World
@@ -28,18 +28,26 @@ _MODES = {"pto.set_cross_block": _ALL}
 SETS = frozenset({"pto.sync.set", "pto.set_cross_block", "pto.set_intra_block"})
 
 
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """A set that has run: what it tells, and the op that gave it."""
+
+    token: Token
+    giver: Set
+
+
 @dataclass(slots=True)
 class Counter:
     """A core's counter of one id: signals given and not taken."""
 
-    tokens: deque[Token] = field(default_factory=deque)
+    signals: deque[Signal] = field(default_factory=deque)
 
 
 @dataclass(slots=True)
 class Group:
     """Sets of one id that are passed on together, by the core that gave them."""
 
-    given: dict[int, deque[Token]] = field(default_factory=dict)
+    given: dict[int, deque[Signal]] = field(default_factory=dict)
 
 
 def counter(world: World, core: int, id: int) -> Counter:
@@ -79,16 +87,16 @@ class Set(Item):
         group = world.signals.setdefault(self.group, Group())
         assert isinstance(group, Group)
         token = published(lane) if self.pipe != SCALAR else lane.token()
-        group.given.setdefault(self.core.index, deque()).append(token)
+        group.given.setdefault(self.core.index, deque()).append(Signal(token, self))
         while self.members and all(group.given.get(m) for m in self.members):
-            signals = [group.given[m].popleft() for m in self.members]
+            tokens = [group.given[m].popleft().token for m in self.members]
             for index, id in self.receivers:
-                self._count_up(world, index, id, together(signals))
+                self._count_up(world, index, id, together(tokens))
 
     def _count_up(self, world: World, index: int, id: int, token: Token) -> None:
-        tokens = counter(world, index, id).tokens
-        tokens.append(token)
-        if len(tokens) > world.target.flag_count_max:
+        signals = counter(world, index, id).signals
+        signals.append(Signal(token, self))
+        if len(signals) > world.target.flag_count_max:
             world.report(PipeError(
                 f"the counter of id {id} at {world.cores[index].name} exceeds {world.target.flag_count_max}",
                 help="let the other core wait more often"), self)
@@ -109,13 +117,13 @@ class Wait(Item):
         self.open = not core.world.ordering or absent(core, id)
 
     def ready(self) -> bool:
-        return self.open or bool(counter(self.core.world, self.core.index, self.id).tokens)
+        return self.open or bool(counter(self.core.world, self.core.index, self.id).signals)
 
     def run(self, lane: Timeline) -> None:
-        tokens = counter(self.core.world, self.core.index, self.id).tokens
-        if not tokens:
+        signals = counter(self.core.world, self.core.index, self.id).signals
+        if not signals:
             return
-        token = tokens.popleft()
+        token = signals.popleft().token
         if self.pipe == SCALAR:
             self.core.hold(token, self.core.world.strict and not self.stalls)
         else:
@@ -180,3 +188,20 @@ def wait_cross(core: Core, issue: Issue) -> Iterator[Item]:
     row = cross_flag(op.name, core.world.target.name)
     stalls = row.stalls_core if row is not None else True
     yield Wait(core, op, member(op, "pipe"), _ids(core, issue), stalls)
+
+
+def left_set(world: World) -> None:
+    """Note the sets that no core has waited for when all have ended, and those that were never passed on."""
+    for key, found in world.signals.items():
+        if isinstance(found, Counter) and isinstance(key, tuple):
+            at = world.cores[key[1]].name
+            _left(world, found.signals, f"is still set at {at} when the cores end", "wait for it once more")
+        elif isinstance(found, Group):
+            for core, signals in found.given.items():
+                _left(world, signals, f"of {world.cores[core].name} is not passed on: the other cores of its group set "
+                      "it less often", "set it on every core of the group")
+
+
+def _left(world: World, signals: Iterable[Signal], how: str, help: str) -> None:
+    for giver in dict.fromkeys(s.giver for s in signals if s.giver.members):
+        world.report(LeftError(f"cross-core flag {giver.id} {how}", help=help), giver)

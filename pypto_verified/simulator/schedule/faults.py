@@ -12,6 +12,10 @@ class EventError(SimError):
 
 
 class PipeError(SimError):
-    """A pipe between cores is misused, or a counter between cores overflows or is left."""
+    """A pipe between cores is misused, or a counter between cores overflows."""
 
     kind = "pipe"
+
+
+class LeftError(PipeError):
+    """What one core gave another is still there when all cores have ended: a tile, or a flag."""

@@ -34,7 +34,7 @@ from pypto_verified.simulator.schedule.ends import (
     produces,
     tokens_of,
 )
-from pypto_verified.simulator.schedule.faults import PipeError
+from pypto_verified.simulator.schedule.faults import LeftError, PipeError
 from pypto_verified.simulator.schedule.queue import Item
 from pypto_verified.simulator.schedule.releases import Release
 from pypto_verified.simulator.schedule.slots import Pop, Push, slot_of
@@ -242,7 +242,7 @@ def left_over(core: Core) -> None:
             tokens = tokens_of(core, end, direction, "data", lane)
             if tokens.given and tokens.last is not None and id(tokens) not in seen:
                 seen.add(id(tokens))
-                core.world.report(PipeError(
+                core.world.report(LeftError(
                     f"{len(tokens.given)} tiles pushed to {core.name} were never popped",
                     help="pop as often as the other core pushes"), tokens.last)
 

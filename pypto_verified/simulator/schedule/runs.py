@@ -14,7 +14,7 @@ from pypto_verified.pto.types import ScalarType
 from pypto_verified.simulator.errors import SimError
 from pypto_verified.simulator.replay import SMALL_INTEGERS, inputs_of, scalar_of, shape_operands
 from pypto_verified.simulator.run import LAUNCH_ARGUMENTS, MAX_STEPS, Given
-from pypto_verified.simulator.schedule import engine, fifo, flags
+from pypto_verified.simulator.schedule import cross, engine, fifo, flags
 from pypto_verified.simulator.schedule.compute import compute
 from pypto_verified.simulator.schedule.core import Core
 from pypto_verified.simulator.schedule.explore import explore
@@ -207,6 +207,7 @@ def finish(world: World, memory: Memory) -> Outcome:
         for core in world.cores:
             flags.left_set(core)
             fifo.left_over(core)
+        cross.left_set(world)
     outcome.outputs, outcome.written = memory.outputs(), memory.written()
     return outcome
 
