@@ -28,6 +28,19 @@ def test_a_store_that_moves_meets_one_that_stays_in_the_iteration_that_comes_the
     assert expected in found and found <= {expected, PROVED}
 
 
+@pytest.mark.parametrize(("fixed", "expected"), [("c0", set()), ("c32", {REFUTED}), ("c128", {REFUTED})])
+@pytest.mark.parametrize("trips", ["M", "c64"])
+def test_after_a_loop_each_of_its_iterations_is_a_past_one(trips: str, fixed: str, expected: set[Verdict]) -> None:
+    """Iteration i stores rows 32(i + 1), however long ago it was: rows 0 are none of theirs."""
+    text = pipes(
+        both("S MTE3"),
+        loop(trips, "%next = arith.addi %i, %c1 : index", "%row = arith.muli %next, %c32 : index",
+             window("moving", "qv", "%row, %c0", "%c32, %c64", "32x64"), store("a", "moving", VEC, "32x64")),
+        window("fixed", "qv", f"%{fixed}, %c0", "%c32, %c64", "32x64"), store("b", "fixed", VEC, "32x64"),
+        args="%M: index")
+    assert {o.verdict for o in judge(text).obligations if o.rule == "RACE-WAW"} == expected
+
+
 def _doubling(*body: str, stop: str = "M") -> str:
     """`while k < stop: body; k *= 2`, from 16; %j counts iterations."""
     return "\n".join((
