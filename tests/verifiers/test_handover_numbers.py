@@ -1,0 +1,38 @@
+"""RACE-CORE: the numbers that a refutation tells are of a run that nothing else decides."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.report.model import Verdict
+from tests.verifiers.examples_event import branch
+from tests.verifiers.kernels import alloc, kernel, load, store, tile, view, window
+from tests.verifiers.race_verdicts import judge
+
+ACC, VEC = tile(16, 16, "f32", "acc", "col_major", "row_major", 1024), tile(16, 16)
+
+
+def _handed_over(*asked: str) -> str:
+    """The cube stores a product to `%p`; the vector core does this and loads it, and no flag comes between. `%q` has
+    `%M` rows."""
+    return kernel("\n".join((
+        view("pv", "p", "c64", "c16"), view("qv", "q", "M", "c16"), "pto.section.cube {",
+        alloc("acc", ACC, 0, "c16", "c16"), window("cw", "pv", "%c0, %c0", "%c16, %c16", "16x16"), store("acc", "cw", ACC, "16x16"), "}",
+        "pto.section.vector {", alloc("t", VEC, 0, "c16", "c16"), alloc("u", VEC, 4096, "c16", "c16"),
+        window("vw", "pv", "%c0, %c0", "%c16, %c16", "16x16"), *asked, load("vw", "t", VEC, "16x16"), "}",
+    )), "%M: index").replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")
+
+
+def _data(*body: str) -> tuple[str, ...]:
+    """`body` if what memory holds is 2."""
+    return ("%word = pto.load_scalar %q[%c1] : !pto.ptr<f32> -> f32", "%n = arith.fptosi %word : f32 to index",
+            branch("eq, %n, %c2", *body))
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("asks", "numbers"), [("slt", {"M": 2}), ("sge", {"M": 1})])
+def test_a_run_that_depends_on_no_data_is_preferred(asks: str, numbers: dict[str, int]) -> None:
+    """For some sizes the vector core looks at its data first; for others nobody needs to know them."""
+    result = judge(_handed_over(branch(f"{asks}, %M, %c2", *_data(load("vw", "u", VEC, "16x16")))), explicit=True)
+    (finding,) = (f for f in result.findings if f.rule == "RACE-CORE" and f.verdict is Verdict.REFUTED)
+    assert dict(finding.witness) == numbers
