@@ -17,7 +17,8 @@ def _handed_over(*asked: str) -> str:
     `%M` rows."""
     return kernel("\n".join((
         view("pv", "p", "c64", "c16"), view("qv", "q", "M", "c16"), "pto.section.cube {",
-        alloc("acc", ACC, 0, "c16", "c16"), window("cw", "pv", "%c0, %c0", "%c16, %c16", "16x16"), store("acc", "cw", ACC, "16x16"), "}",
+        alloc("acc", ACC, 0, "c16", "c16"),
+        window("cw", "pv", "%c0, %c0", "%c16, %c16", "16x16"), store("acc", "cw", ACC, "16x16"), "}",
         "pto.section.vector {", alloc("t", VEC, 0, "c16", "c16"), alloc("u", VEC, 4096, "c16", "c16"),
         window("vw", "pv", "%c0, %c0", "%c16, %c16", "16x16"), *asked, load("vw", "t", VEC, "16x16"), "}",
     )), "%M: index").replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")

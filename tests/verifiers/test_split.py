@@ -147,6 +147,23 @@ def test_transfers_in_different_orders_are_compared_only_if_all_are_alike() -> N
     assert verdicts(_check(text("c48")), "SPLIT-PITCH") == UNKNOWN
 
 
+@pytest.mark.parametrize(("looped", "second", "expected"), [
+    (False, "c48", PROVED), (False, "c64", REFUTED), (True, "c48", UNKNOWN), (True, "c64", UNKNOWN),
+])
+def test_a_loop_at_one_end_alone_is_another_order(looped: bool, second: str, expected: set[Verdict]) -> None:
+    """The cube pushes 64 columns and then 48, once or in a loop; as many pops in the text, none in a loop."""
+    whole = tile(32, 64)
+    text = to_vector(("c32", "c64", 0), pop(0, "c32", "c64", whole), pop(0, "c32", second, whole, "u"))
+    push = next(line for line in text.splitlines() if "tpush" in line)
+    first = next(line for line in text.splitlines() if "%c = pto.alloc_tile" in line)
+    again = [push.replace("%c ", "%d ")]
+    if looped:
+        again = ["scf.for %i = %c0 to %c2 step %c1 {", *again, "}"]
+    other = first.replace("%c =", "%d =").replace("valid_col = %c64", "valid_col = %c48")
+    found = verdicts(_check(text.replace(push, "\n".join((push, other, *again)))), "SPLIT-PITCH")
+    assert found == expected if expected != REFUTED else Verdict.REFUTED in found
+
+
 @pytest.mark.parametrize(("rows", "split", "expected"), [("c32", 1, PROVED), ("c31", 1, REFUTED)])
 def test_on_a5_the_hardware_halves_even_rows(rows: str, split: int, expected: set[Verdict]) -> None:
     text = to_vector((rows, "c64", split), pop(split, "c15", "c64"), memory=False, last="cube")
