@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 from pypto_verified.pto.reader import read
-from pypto_verified.simulator import confirm, replay, run
+from pypto_verified.simulator import confirm, replay, run, schedule
 from pypto_verified.simulator.errors import UnmodelledError
 from pypto_verified.targets import target
 from tests.simulator.text import zeros
@@ -50,3 +53,24 @@ def test_replays_of_one_seed_agree() -> None:
     first, second = (replay(FUNC, {"m": 16}, A5).outputs["out"] for _ in range(2))
     assert (first == second).all()
     assert (first != 0).any()
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int16, np.uint8, np.float32, np.float16])
+@pytest.mark.parametrize("timed", [False, True])
+def test_an_absent_partner_sends_the_same_numbers_in_every_run(dtype: type[np.generic], timed: bool) -> None:
+    """Small ones where they are integers: sums of some still fit their type."""
+    kind = np.dtype(dtype)
+    name = {"f": "f", "i": "si", "u": "ui"}[kind.kind] + str(8 * kind.itemsize)
+    module = read(VECTOR.replace("xf32", f"x{name}").replace("ptr<f32>", f"ptr<{name}>"))
+
+    def sent() -> np.ndarray[tuple[int, ...], np.dtype[np.generic]]:
+        out = np.zeros((16, 16), kind)
+        if timed:
+            return schedule.run(module, A5, {"out": out}, {"m": 16}).outputs["out"]
+        return replay(module.funcs[0], {"m": 16}, A5).outputs["out"]
+
+    first = sent()
+    assert first.dtype == kind and (first == sent()).all()
+    assert len(np.unique(first)) > 4
+    if kind.kind != "f":
+        assert first.min() >= 0 and first.max() <= 7
