@@ -11,7 +11,7 @@ from struct import pack
 
 from pypto_verified.dtypes import INDEX, DType
 from pypto_verified.errors import NOWHERE, Location
-from pypto_verified.ir.expr import Span
+from pypto_verified.ir.expr import NO_SPAN, Span
 from pypto_verified.pto.module import AttrValue, Block, Op, Value
 from pypto_verified.pto.types import ScalarType, Type
 
@@ -107,6 +107,7 @@ class Builder:
         self._located = located
         self.loc = NOWHERE
         self._sizes: dict[tuple[int, int], Value] = {}
+        self._here = NO_SPAN, NOWHERE
 
     def constant(self, value: int | float | bool, dtype: DType) -> Value:
         """A pooled constant, in the section that is being built."""
@@ -140,7 +141,9 @@ class Builder:
 
     def at(self, span: Span) -> _At:
         """Ops made inside belong to `span`."""
-        return _At(self, location_of(span) if self._located else NOWHERE)
+        if self._here[0] is not span:
+            self._here = span, location_of(span) if self._located else NOWHERE
+        return _At(self, self._here[1])
 
     @contextmanager
     def block(self, *args: Value) -> Iterator[Block]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -103,13 +103,18 @@ class Kernel:
         self.depth -= 1
         self.allocated, self.computed, self.loop = allocated, computed, outer_loop
 
-    @contextmanager
-    def at_call(self, call: Call) -> Iterator[None]:
+    def at_call(self, call: Call) -> AbstractContextManager[None]:
         """Ops and errors belong to the call itself, if its span lies inside the statement's. (A pass that makes up a
         call may give it the span of the whole function; then the statement's span is the better one.) CG-17."""
-        outer = self.span
-        self.span = call.span if call.span.line and outer.contains(call.span) else outer
-        with self.builder.at(self.span):
+        span = call.span
+        if span is self.span or not span.line or not self.span.contains(span):
+            return self.builder.at(self.span)
+        return self._inside(span)
+
+    @contextmanager
+    def _inside(self, span: Span) -> Iterator[None]:
+        outer, self.span = self.span, span
+        with self.builder.at(span):
             yield
         self.span = outer
 
@@ -129,9 +134,12 @@ class Kernel:
         block or around it is not computed again."""
         if isinstance(dim, int):
             return self.builder.size(dim)
-        if dim not in self.computed:
-            self.computed[dim] = self.scalar(dim, INDEX)
-        return self.computed[dim]
+        if isinstance(dim, Const) and dim.dtype is INDEX:
+            return self.builder.size(int(dim.value))
+        found = self.computed.get(dim)
+        if found is None:
+            found = self.computed[dim] = self.scalar(dim, INDEX)
+        return found
 
     def indices(self, dims: tuple[Dim, ...]) -> tuple[Value, ...]:
         """Several sizes or offsets."""

@@ -176,8 +176,9 @@ def compared(
     least = coarsest([function], loose)
     for name, wanted in expected.items():
         got = outcome.outputs[name]
-        wrong = np.argwhere(~equal_elements(wanted, got, bool(loose), least))
-        if len(wrong):
+        equal = equal_elements(wanted, got, bool(loose), least)
+        if not equal.all():
+            wrong = np.argwhere(~equal)
             at = tuple(int(i) for i in wrong[0])
             detail = f"{name}{list(at)} is {got[at]} instead of {wanted[at]}, {len(wrong)} elements differ [{trial}]"
             return Find(oracle, "another result", detail, trial, expected, outcome.outputs)

@@ -124,14 +124,11 @@ def names_in(e: Expr) -> set[str]:
     ahead = [e]
     while ahead:
         e = ahead.pop()
+        kind = type(e)
         if isinstance(e, Var):
             found.add(e.name)
-        elif isinstance(e, Call):
-            ahead += e.args
-        elif isinstance(e, MakeTuple):
-            ahead += e.items
-        elif type(e) is not Const:
-            ahead += _CHILDREN[type(e)](e)
+        elif kind is not Const:
+            ahead += _CHILDREN[kind](e)
     return found
 
 

@@ -30,8 +30,10 @@ from pypto_verified.records import dataclass
 
 def type_of(e: Expr) -> Type:
     """The type of an operand."""
+    if isinstance(e, Var):
+        return e.type
     match e:
-        case Var() | Call():
+        case Call():
             return e.type
         case MakeTuple():
             return TupleType(tuple(map(type_of, e.items)))
@@ -90,23 +92,24 @@ class Args:
 
     def value(self, name: str) -> Expr:
         """An operand that is given."""
-        return self.values[self.decl.index(name)]
+        return self.values[self.decl.positions[name]]
 
     def has(self, name: str) -> bool:
         """Whether an optional operand is given."""
-        i = self.decl.index(name)
+        i = self.decl.positions[name]
         return i < len(self.values) and not is_omitted(self.values[i])
 
     def tile(self, name: str) -> TileType:
         """A tile operand."""
-        t = type_of(self.value(name))
+        e = self.values[self.decl.positions[name]]
+        t = e.type if isinstance(e, Var) else type_of(e)
         if not isinstance(t, TileType):
             self.fail(f"{name} must be a tile, got {describe(t)}", "load tensor data with pl.load first")
         return t
 
     def tensor(self, name: str) -> TensorType:
         """A tensor operand."""
-        t = type_of(self.value(name))
+        t = type_of(self.values[self.decl.positions[name]])
         if not isinstance(t, TensorType):
             self.fail(f"{name} must be a tensor, got {describe(t)}")
         return t
@@ -130,13 +133,16 @@ class Args:
         e = self.value(name)
         if not isinstance(e, MakeTuple):
             self.fail(f"{name} must be a literal list of integers, got {describe(type_of(e))}")
+        found: list[Dim] = []
         for i, item in enumerate(e.items):
             if isinstance(item, Const) and item.dtype is INDEX:
+                found.append(int(item.value))
                 continue
             t = type_of(item)
             if not (isinstance(t, ScalarType) and t.dtype.is_integer):
                 self.fail(f"{name}[{i}] must be an integer, got {describe(t)}")
-        return tuple([as_dim(item) for item in e.items])
+            found.append(as_dim(item))
+        return tuple(found)
 
     def extents(self, name: str) -> tuple[Dim, ...]:
         """A tuple operand as valid extents: sizes that are not provably negative; () when it is not given."""

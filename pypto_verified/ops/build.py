@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from pypto_verified.dtypes import INDEX, INT32, DType
 from pypto_verified.errors import NotModelled
-from pypto_verified.ir.expr import NO_SPAN, Attr, Call, Cast, Const, Expr, Span
+from pypto_verified.ir.expr import NO_SPAN, Attr, Call, Cast, Const, Expr, Span, Var
 from pypto_verified.ir.types import ScalarType, TensorType, TileType
 from pypto_verified.ops.args import Args, describe, is_omitted, location, type_of
 from pypto_verified.ops.decl import OpDecl, Param
@@ -31,18 +31,19 @@ def make_call(name: str, args: Sequence[Expr], kwargs: Mapping[str, Attr], span:
     decl = OPS.get(name) or lookup(name, location(span))
     if decl.deduce is None:
         raise NotModelled(f"op {name}", location(span))
-    given = _filled(decl, tuple(args), span)
+    given = _filled(decl, tuple(args)) if decl.fills else tuple(args)
     keywords = _keywords(decl, kwargs, span)
-    raw = Args(decl, given, keywords, span)
-    _check_operands(raw)
-    adopted = tuple([
-        _adopted(raw, p, e) if p.kind in _ADOPTING else e for p, e in zip(decl.params, given, strict=False)
-    ])
-    checked = Args(decl, adopted, keywords, span)
+    checked = Args(decl, given, keywords, span)
+    _check_operands(checked)
+    if not _ADOPTING.isdisjoint([p.kind for p in decl.params]):
+        adopted = tuple([
+            _adopted(checked, p, e) if p.kind in _ADOPTING else e for p, e in zip(decl.params, given, strict=False)
+        ])
+        checked = Args(decl, adopted, keywords, span)
     return Call(name, checked.values, tuple(sorted(keywords.items())), decl.deduce(checked), span)
 
 
-def _filled(decl: OpDecl, args: tuple[Expr, ...], span: Span) -> tuple[Expr, ...]:
+def _filled(decl: OpDecl, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
     """The operands with omitted ones that take another's value in place."""
     values = list(args)
     for omitted, source in decl.fills:
@@ -57,6 +58,8 @@ def _filled(decl: OpDecl, args: tuple[Expr, ...], span: Span) -> tuple[Expr, ...
 
 
 def _keywords(decl: OpDecl, kwargs: Mapping[str, Attr], span: Span) -> dict[str, Attr]:
+    if not decl.keywords and not kwargs:
+        return {}
     a = Args(decl, (), kwargs, span)
     for name in kwargs:
         if decl.keyword(name) is None:
@@ -88,13 +91,15 @@ def _check_operands(a: Args) -> None:
         expected = f"{required} to {most}" if required < most else str(required)
         a.fail(f"{len(a.values)} operands given, {expected} expected", _declared(a.decl))
     for p, e in zip(a.decl.params, a.values, strict=False):
+        if p.kind == "tile" and isinstance(e, Var) and isinstance(e.type, TileType):
+            # Its space is not judged here: InferTileMemorySpace moves a tile to where an op takes it.
+            continue
         if is_omitted(e):
             if p.optional:
                 continue
             if p.kind != "tuple":
                 a.fail(f"operand {p.name} is missing", _declared(a.decl))
         if p.kind == "tile":
-            # Its space is not judged here: InferTileMemorySpace moves a tile to where an op takes it.
             a.tile(p.name)
         elif p.kind == "tensor":
             a.tensor(p.name)

@@ -35,6 +35,8 @@ def as_expr(d: Dim) -> Expr:
 def _form(e: Dim) -> index.Expr | None:
     if isinstance(e, int):
         return index.const(e)
+    if isinstance(e, Const) and e.dtype is INDEX:
+        return index.const(int(e.value))
     try:
         return to_index(e)
     except NotModelled:
@@ -51,6 +53,8 @@ def equal(a: Dim, b: Dim) -> bool | None:
     """Whether a == b: True, False, or None when it depends on run-time values."""
     if isinstance(a, int) and isinstance(b, int):
         return a == b
+    if a is b and isinstance(a, Var):
+        return True
     left, right = _form(a), _form(b)
     return None if left is None or right is None else _decided(index.eq(left, right))
 
@@ -67,6 +71,8 @@ def all_equal(a: Sequence[Dim], b: Sequence[Dim]) -> bool | None:
     """Whether two shapes are equal: False if some dim provably differs, None if some is undecided."""
     if len(a) != len(b):
         return False
+    if a == b and set(map(type, a)) <= {int}:
+        return True
     results = [equal(x, y) for x, y in zip(a, b, strict=True)]
     if False in results:
         return False

@@ -16,22 +16,27 @@ from pypto_verified.ir.types import Dim, MemRef, TileType, TileView
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space
 from pypto_verified.ops.dims import all_equal
 
-_BOXED: dict[Space, tuple[BLayout, SLayout, int]] = {
-    Space.MAT: (BLayout.COL, SLayout.ROW, 512),
-    Space.LEFT: (BLayout.COL, SLayout.ROW, 512),
-    Space.ACC: (BLayout.COL, SLayout.ROW, 1024),
-    Space.SCALING: (BLayout.ROW, SLayout.ROW, 32),
+_BOXED: dict[Space | None, TileView] = {
+    Space.MAT: TileView((), BLayout.COL, SLayout.ROW, 512),
+    Space.LEFT: TileView((), BLayout.COL, SLayout.ROW, 512),
+    Space.ACC: TileView((), BLayout.COL, SLayout.ROW, 1024),
+    Space.SCALING: TileView((), BLayout.ROW, SLayout.ROW, 32),
 }
+_FLAT = {
+    (right, column): TileView(
+        (), BLayout.COL if column else BLayout.ROW, SLayout.COL if right else SLayout.NONE, 512)
+    for right in (False, True) for column in (False, True)
+}
+"""By whether it lies in the right operand's memory, and whether it is a column."""
 
 
 def implicit_view(shape: Sequence[int], space: Space | None) -> TileView:
     """The layout of a fully valid tile of that shape in that space (None: not known yet, as in Vec)."""
-    if space is not None and space in _BOXED:
-        blayout, slayout, fractal = _BOXED[space]
-        return TileView((), blayout, slayout, fractal)
-    column = len(shape) >= 2 and shape[-1] == 1 and any(d > 1 for d in shape[:-1])
-    slayout = SLayout.COL if space is Space.RIGHT else SLayout.NONE
-    return TileView((), BLayout.COL if column else BLayout.ROW, slayout, 512)
+    found = _BOXED.get(space)
+    if found is not None:
+        return found
+    column = len(shape) >= 2 and shape[-1] == 1 and max(shape[:-1]) > 1
+    return _FLAT[space is Space.RIGHT, column]
 
 
 def effective_view(t: TileType) -> TileView:
@@ -57,6 +62,8 @@ def make_tile(
     implicit = implicit_view(shape, space)
     chosen = layout if layout is not None else implicit
     full = not valid or all_equal(valid, shape) is True
+    if full and chosen is implicit and pad is Pad.NULL and compact is Compact.NULL:
+        return TileType(shape, dtype, space, None, memref)
     view = TileView(() if full else tuple(valid), chosen.blayout, chosen.slayout, chosen.fractal, pad, compact)
     return TileType(shape, dtype, space, None if view == implicit else view, memref)
 

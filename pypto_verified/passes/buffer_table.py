@@ -47,10 +47,10 @@ def buffer_table(function: Function) -> dict[str, Buffer]:
             size = m.size if old is None else max(old.size, m.size)
             if old is None:
                 address = m.offset if m.pinned and isinstance(m.offset, int) else None
-                old = Buffer(
+                found[m.base] = Buffer(
                     m.base, t.space, size, m.slots, is_fixed(m) or is_slot, is_slot, address, v.name, t, s.span
                 )
-            if old.size != size or m.base not in found:
+            elif old.size != size:
                 found[m.base] = replace(old, size=size)
     return found
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Const, Expr, Var
-from pypto_verified.ir.types import MemRef, TileType, TileView
+from pypto_verified.ir.types import MemRef, TileType
 from pypto_verified.ir.walk import children
 from pypto_verified.layouts import Space
 from pypto_verified.ops.registry import lookup
@@ -84,8 +83,8 @@ def may_stand_on(call: Call, position: int, result: TileType) -> bool:
     return t.shape == result.shape and t.dtype.bits == result.dtype.bits and _layout(t) == _layout(result)
 
 
-def _layout(t: TileType) -> TileView | None:
-    return t.view and replace(t.view, valid_shape=(), pad=TileView().pad)
+def _layout(t: TileType) -> tuple[object, ...] | None:
+    return None if t.view is None else (t.view.blayout, t.view.slayout, t.view.fractal, t.view.compact)
 
 
 def is_fixed(m: MemRef) -> bool:

@@ -55,7 +55,8 @@ class _Builder:
         """Convert a block; `env` is updated to the values at its end."""
         out: list[Stmt] = []
         yields: tuple[Expr, ...] | None = None
-        for s, live in zip(body, live_after(body, live_out), strict=True):
+        live = live_after(body, live_out, lambda s: isinstance(s, For | While | If))
+        for i, s in enumerate(body):
             if yields is not None:
                 raise PassError("statement after a yield", at(s.span))
             match s:
@@ -66,9 +67,9 @@ class _Builder:
                     assert isinstance(call, Call), "a call made for its effect must stay a call"
                     out.append(Eval(call, s.span))
                 case For() | While():
-                    out.append(self.loop(s, env, live))
+                    out.append(self.loop(s, env, live[i]))
                 case If():
-                    out.append(self.branch(s, env, live))
+                    out.append(self.branch(s, env, live[i]))
                 case Return():
                     out.append(Return(self.exprs(s.values, env, s.span), s.span))
                 case Yield():
@@ -86,7 +87,8 @@ class _Builder:
             memref = substitute_type(declared, env)
             assert isinstance(memref, TileType)
             t = TileType(t.shape, t.dtype, t.space or declared.space, t.view, memref.memref)
-        return Assign(self.define(s.var.name, t, env), value, s.span)
+        var = self.define(s.var.name, t, env)
+        return s if value is s.value and var == s.var else Assign(var, value, s.span)
 
     def define(self, name: str, t: Type, env: Env) -> Var:
         if name in self.dynamic:

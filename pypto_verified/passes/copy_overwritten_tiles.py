@@ -45,7 +45,9 @@ class _Pass(Rewriter):
     def block(self, body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
         outer = self.live
         out: list[Stmt] = []
-        for s, live in zip(body, live_after(body, outer), strict=True):
+        after = live_after(body, outer, lambda s: True)
+        for i, s in enumerate(body):
+            live = after[i]
             # At the end of a trip the carried names get new values: their old ones are not live over the back edge.
             self.live = loop_head(s, live) - {a.var.name for a in s.iter_args} if isinstance(s, For | While) else live
             out += self.statement(s)

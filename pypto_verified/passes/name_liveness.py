@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pypto_verified.ir.stmt import Assign, For, If, Stmt, While
 from pypto_verified.ir.walk import blocks, definitions, names_in, operands, type_exprs
 
 NameSet = frozenset[str]
 
 
-def live_after(body: tuple[Stmt, ...], live_out: NameSet) -> list[NameSet]:
-    """For each statement the names read after it before they are assigned again, given those read after the block."""
-    found: list[NameSet] = []
+def live_after(body: tuple[Stmt, ...], live_out: NameSet, wanted: Callable[[Stmt], bool]) -> dict[int, NameSet]:
+    """For each statement of a block that is `wanted`, by position, the names read after it before they are assigned
+    again, given those read after the block."""
+    found: dict[int, NameSet] = {}
+    first = next((i for i, s in enumerate(body) if wanted(s)), len(body))
     live = live_out
-    for s in reversed(body):
-        found.append(live)
-        live = _before(s, live)
-    return found[::-1]
+    for i in range(len(body) - 1, first - 1, -1):
+        if wanted(body[i]):
+            found[i] = live
+        if i > first:
+            live = _before(body[i], live)
+    return found
 
 
 def live_before(body: tuple[Stmt, ...], live_out: NameSet) -> NameSet:
@@ -70,5 +76,3 @@ def _before(s: Stmt, live: NameSet) -> NameSet:
             return base | (loop_head(s, base) - own) | inits
         case _:
             return live.union(*(names_in(e) for e in operands(s)))
-
-
