@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pypto_verified.index import TRUE, Cond, all_of, any_of, eq, ne
 from pypto_verified.index.cond import FALSE, as_cond
 from pypto_verified.pto.legality_context import INITS, pipe_id
+from pypto_verified.targets.fifo import period
 from verifiers.access import Step, TileUse
 from verifiers.fifo_counts import Count, compared, runs, why_not
 from verifiers.fifo_slots import slots_of
-from verifiers.fifo_turns import Stuck, stuck
+from verifiers.fifo_turns import Stuck, both_ways, stuck
 from verifiers.pipes import LANES, Peer, facts_of, peers, used
 from verifiers.race.releases import FREES
 from verifiers.rule import SAFETY, Rule, Witness, always
@@ -28,7 +29,8 @@ _PEER = {
 @dataclass(frozen=True, slots=True)
 class CountSite(Site):
     """An end of a pipe, seen by one lane: how often `own` runs here and `other` there; `shared`: the names that mean
-    the same at both."""
+    the same at both; `renumbered`: the ends number the pipe differently, and which waits first is not followed;
+    `slots`: of the pipe."""
 
     lane: int
     own: Count
@@ -36,6 +38,8 @@ class CountSite(Site):
     other_op: str
     shared: frozenset[str] | None
     stuck: tuple[Stuck, ...] = ()
+    renumbered: bool = False
+    slots: int = 1
 
     @property
     def why(self) -> str:
@@ -43,6 +47,7 @@ class CountSite(Site):
         past = self.stuck and self.context.target.on_chip_pipe
         return why_not(self.own, self.other) or (
             "the ends count by values of their own" if apart else
+            "the two ends of pipes in both directions number them differently" if self.renumbered else
             f"whether lines {self.stuck[0].own[1]} and {self.stuck[0].other[1]} wait for each other depends on what "
             "else their pipes do" if past else "")
 
@@ -69,11 +74,12 @@ def _lanes(context: Context, first: Step) -> tuple[int, ...]:
 
 def _end(context: Context, first: Step, pipe: int, peer: Peer, lane: int) -> CountSite:
     op, other = first.op.name, _PEER[first.op.name]
-    found = stuck(context.program, peer, lane, _slots(context)) if op in FREES else ()
+    turns = op in FREES and both_ways(context.program)
+    found = stuck(context.program, peer, lane, _slots(context)) if turns and peer.id == pipe else ()
     return CountSite(
         context, first.op, TRUE, f"{op_text(first.op)} pipe {pipe} lane {lane}", lane,
-        runs(context.program, op, pipe, lane), runs(peer.program, other, pipe, lane), other.removeprefix("pto."),
-        peer.shared, found)
+        runs(context.program, op, pipe, lane), runs(peer.program, other, peer.id, lane), other.removeprefix("pto."),
+        peer.shared, found, turns and peer.id != pipe)
 
 
 def _slots(context: Context) -> tuple[tuple[int, int], ...]:
@@ -169,7 +175,14 @@ def _frees(context: Context) -> Iterator[CountSite]:
             for lane in _lanes(context, first):
                 yield CountSite(
                     context, first.op, TRUE, f"{op_text(first.op)} pipe {pipe} lane {lane}", lane,
-                    runs(program, op, pipe, lane), runs(program, free, pipe, lane), free.removeprefix("pto."), None)
+                    runs(program, op, pipe, lane), runs(program, free, pipe, lane), free.removeprefix("pto."), None,
+                    slots=slots_of(context, first))
+
+
+def _freed(s: CountSite) -> Cond:
+    """That each tile is freed, or the pipe ends before a free would have told the producer anything."""
+    return FALSE if s.why else compared(
+        s.own, s.other, lambda pops, frees: eq(pops, frees) | ((frees <= pops) & (pops < period(s.slots))))
 
 
 def _explain_free(s: CountSite, w: Witness) -> str:
@@ -180,13 +193,13 @@ def _explain_free(s: CountSite, w: Witness) -> str:
 
 FIFO_FREE: Rule[CountSite] = Rule(
     id="FIFO-FREE",
-    formula="frees(pipe) = pops(pipe) at the end",
+    formula="frees(pipe) = pops(pipe) at the end, or pops(pipe) < the tiles that one credit stands for",
     kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
-    claim="each popped slot is freed once",
+    claim="each popped slot is freed once, unless the pipe ends before its producer is told of any",
     unseen="the kernel may end before a slot is missed",
     sites=_frees, applies=always, assumptions=("LANE-INDEX", "FREE-NEEDED"),
     given=lambda s: not s.why, undecided=lambda s: s.why,
-    goal=lambda s: FALSE if s.why else compared(s.own, s.other, eq), explain=_explain_free,
+    goal=_freed, explain=_explain_free,
     help=lambda s: "free each popped tile once, after its last use",
     mutant=lambda s: as_cond(bool(s.other.terms)),
 )

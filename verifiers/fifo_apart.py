@@ -110,7 +110,10 @@ def _try(context: Context, one: InMemory, other: InMemory) -> Tried:
     if module is None or distance is None:
         return Tried(why="where the two rings lie to each other depends on the run")
     facts = facts_of(id(module), tuple(module.funcs), context.target.name)
-    ends = {p.program.func: p for ring in (one, other) for p in peers(context.program, facts, ring.way[1])}
+    met = [(ring.way[1], p) for ring in (one, other) for p in peers(context.program, facts, ring.way[1])]
+    ends = {p.program.func: p for _, p in met}
+    if any(p.id != number for number, p in met):
+        return Tried(why="the two ends number the pipes differently")
     if len(ends) != 1:
         return Tried(why="the other end of the pipes is not one function")
     slots = {pipe_id(s.op): slots_of_pipe(context, s) for s in context.program.steps if s.op.name in INITS}

@@ -6,14 +6,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pypto_verified.index import TRUE, Cond, Expr, any_of
+from pypto_verified.index import TRUE, Cond, Expr, all_of, any_of
 from pypto_verified.index.cond import FALSE, as_cond
 from pypto_verified.layouts import Space
 from pypto_verified.pto.legality_context import INITS, pipe_id
+from pypto_verified.pto.legality_context import Context as ModuleFacts
 from pypto_verified.targets.fifo import LEDGERS, Ledger, local_slots, ring_slots
 from verifiers.access import Step
 from verifiers.fifo_counts import Count, compared, runs
-from verifiers.pipes import facts_of, through_memory, used
+from verifiers.flags import trip_names
+from verifiers.pipes import LANES, facts_of, peers, through_memory, used
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
 
@@ -22,10 +24,18 @@ _SOURCE = "PTO-ISA TPush.hpp, TPop.hpp, class TPipe"
 
 @dataclass(frozen=True, slots=True)
 class SlotSite(Site):
-    """A push: the bytes that its lanes put into one slot of `slot` bytes."""
+    """A push: the bytes that its lanes put into one slot of `slot` bytes, of a ring of `ring` bytes, and how often the
+    pipe is pushed to."""
 
     bytes: Expr
     slot: int
+    ring: int
+    pushes: Count
+
+    @property
+    def only(self) -> Cond:
+        """That nothing else is ever in the ring."""
+        return (self.bytes <= self.ring) & at_most(self.pushes, 1)
 
 
 def _pushes(context: Context) -> Iterator[SlotSite]:
@@ -44,7 +54,8 @@ def _pushes(context: Context) -> Iterator[SlotSite]:
             lanes = 2 if step.op.attrs.get("split") and tile.type.loc is Space.VEC else 1
             yield SlotSite(
                 context, step.op, step.path, f"{op_text(step.op)} {tile.name}",
-                rows * cols * tile.type.dtype.bytes * lanes, size)
+                rows * cols * tile.type.dtype.bytes * lanes, size, slots_of_pipe(context, init) * size,
+                runs(program, step.op.name, pipe_id(step.op), 0))
 
 
 def _init(context: Context, step: Step) -> Step | None:
@@ -54,11 +65,13 @@ def _init(context: Context, step: Step) -> Step | None:
 
 
 FIFO_SLOT: Rule[SlotSite] = Rule(
-    id="FIFO-SLOT", kind=SAFETY, observable=False, requires=("XC-02", "XC-12"), source=_SOURCE,
+    id="FIFO-SLOT",
+    formula="bytes(lanes) <= slot_size, or pushes(pipe) <= 1",
+    kind=SAFETY, observable=False, requires=("XC-02", "XC-12"), source=_SOURCE,
     claim="what is pushed fits a slot, the parts of both lanes together",
     unseen="a run has slots as large as what is pushed",
-    sites=_pushes, applies=always,
-    goal=lambda s: s.bytes <= s.slot,
+    sites=_pushes, applies=always, chosen=lambda s: trip_names(s.context.program),
+    goal=lambda s: (s.bytes <= s.slot) | s.only,
     explain=lambda s, w: (
         f"{op_text(s.op)} puts {w.show(s.bytes)} bytes into a slot of {s.slot}: the rest lands in the next slot"),
     help=lambda s: "make slot_size as large as the whole tile that crosses",
@@ -68,10 +81,27 @@ FIFO_SLOT: Rule[SlotSite] = Rule(
 
 @dataclass(frozen=True, slots=True)
 class RingSite(Site):
-    """A pipe where its consumer reserves memory for it: `needed` of `reserved` bytes."""
+    """A pipe where its consumer reserves memory for it: `slots` of `size` bytes in `reserved`. `tiles`: how many come,
+    counted once a lane and end; none where that is not known."""
 
-    needed: int
+    slots: int
+    size: int
     reserved: int
+    tiles: tuple[Count, ...]
+
+    @property
+    def needed(self) -> int:
+        return self.slots * self.size
+
+    @property
+    def few(self) -> Cond:
+        """That no slot behind the reserved memory is ever reached."""
+        return all_of(at_most(c, self.reserved // self.size) for c in self.tiles) if self.tiles else FALSE
+
+
+def at_most(count: Count, most: int) -> Cond:
+    """That an op runs no more often."""
+    return FALSE if count.why else compared(count, Count(), lambda a, _: a <= most)
 
 
 def _rings(context: Context) -> Iterator[RingSite]:
@@ -83,11 +113,26 @@ def _rings(context: Context) -> Iterator[RingSite]:
     for step in inits:
         size, names = step.op.attrs.get("slot_size"), facts.buffer_names(step.op)
         for ring in program.reserved:
-            if isinstance(size, int) and ring.op.attrs.get("name") in names:
+            if isinstance(size, int) and size > 0 and ring.op.attrs.get("name") in names:
                 slots = slots_of_pipe(context, step)
                 if not context.target.on_chip_pipe:
                     slots = local_slots(step.op.attrs.get("local_slot_num"), slots)
-                yield RingSite(context, step.op, TRUE, f"{op_text(step.op)} {ring.name}", slots * size, ring.bytes)
+                yield RingSite(
+                    context, step.op, TRUE, f"{op_text(step.op)} {ring.name}", slots, size, ring.bytes,
+                    _tiles(context, facts, step))
+
+
+def _tiles(context: Context, facts: ModuleFacts, init: Step) -> tuple[Count, ...]:
+    """How many tiles a lane writes into the slots that the end which `init` makes reserves: what the other end pushes
+    where slots are on the chip, what this end pops where it copies them from global memory."""
+    pipe, to_vector = pipe_id(init.op), init.op.name == "pto.aiv_initialize_pipe"
+    if through_memory(context.program, pipe):
+        pop = "pto.tpop_from_aic" if to_vector else "pto.tpop_from_aiv"
+        return tuple(runs(context.program, pop, pipe, lane) for lane in LANES)
+    push = "pto.tpush_to_aiv" if to_vector else "pto.tpush_to_aic"
+    found = [(peer, runs(peer.program, push, peer.id, lane))
+             for peer in peers(context.program, facts, pipe) for lane in LANES]
+    return tuple(count for _, count in found) if all(count.names() <= peer.shared for peer, count in found) else ()
 
 
 def slots_of(context: Context, step: Step) -> int:
@@ -102,14 +147,16 @@ def slots_of_pipe(context: Context, step: Step) -> int:
 
 
 FIFO_RING: Rule[RingSite] = Rule(
-    id="FIFO-RING", kind=SAFETY, observable=False, requires=("XC-02",), source=_SOURCE,
+    id="FIFO-RING",
+    formula="slots * slot_size <= bytes(buffer), or tiles(pipe) * slot_size <= bytes(buffer)",
+    kind=SAFETY, observable=False, requires=("XC-02",), source=_SOURCE,
     claim="the memory that a consumer reserves holds all slots that lie in it",
     unseen="a run has a ring for each pipe",
-    sites=_rings, applies=always,
-    goal=lambda s: as_cond(s.needed <= s.reserved),
+    sites=_rings, applies=always, chosen=lambda s: trip_names(s.context.program),
+    goal=lambda s: as_cond(s.needed <= s.reserved) | s.few,
     explain=lambda s, w: (
-        f"{op_text(s.op)} keeps {s.needed} bytes of slots in a buffer of {s.reserved}: the last slots lie on other "
-        "tiles"),
+        f"{op_text(s.op)} keeps {s.slots} slots of {s.size} bytes in a buffer of {s.reserved}: from tile "
+        f"{s.reserved // s.size + 1} on, tiles are written behind it, over what lies there"),
     help=lambda s: f"reserve {s.needed} bytes, or take fewer slots",
     mutant=lambda s: as_cond(s.needed <= 2 * s.reserved),
 )
@@ -136,11 +183,6 @@ def _pipes(context: Context) -> Iterator[CreditSite]:
                     runs(program, op, pipe, 0))
 
 
-def _few(s: CreditSite) -> Cond:
-    """Whether the pipe ends before any slot is used again."""
-    return FALSE if s.pushes.why else compared(s.pushes, Count(), lambda a, _: a <= s.slots)
-
-
 FIFO_OVERRUN: Rule[CreditSite] = Rule(
     id="FIFO-OVERRUN",
     formula="outstanding(slots) <= slots, or pushes <= slots",
@@ -148,7 +190,7 @@ FIFO_OVERRUN: Rule[CreditSite] = Rule(
     source="PTO-ISA npu/*/TPush.hpp, theorem FIFO-OVERRUN",
     claim="the producer never writes a slot that the consumer has not read",
     sites=_pipes, applies=always, assumptions=("FIFO-CREDITS",),
-    goal=lambda s: any_of((as_cond(s.ledger.safe(s.slots)), _few(s))),
+    goal=lambda s: any_of((as_cond(s.ledger.safe(s.slots)), at_most(s.pushes, s.slots))),
     explain=lambda s, w: (
         f"{op_text(s.op)} with {s.slots} slots lets its producer be {s.ledger.outstanding(s.slots)} tiles ahead"),
     help=lambda s: "use 1, 2 or 3 slots, or an even number" if not s.ledger.primed else "push no more tiles than slots",

@@ -44,8 +44,7 @@ def stuck(own: AccessProgram, peer: Peer, lane: int, slots: tuple[tuple[int, int
     """Runs in which a lane and its cube wait for each other; `slots` of each pipe. Sizes are small ones and ones past
     the slots: what is not found is not proved for all. None are looked for where no pipe leads back, or where a
     transfer depends on more than the sizes that both cores know."""
-    ways = [{way(s.op.name) for s in p.steps if s.op.name in OPS} for p in (own, peer.program)]
-    if any(len(both) < 2 for both in ways):
+    if not both_ways(own) or not both_ways(peer.program):
         return ()
     names: set[str] = set()
     for program in (own, peer.program):
@@ -58,6 +57,11 @@ def stuck(own: AccessProgram, peer: Peer, lane: int, slots: tuple[tuple[int, int
     sizes = dict.fromkeys((*TRIED, most + 1, 2 * most + 2)) if names else (0,)
     found = (_run((own, peer.program), sized(names, n), lane, dict(slots)) for n in sizes)
     return tuple(s for s in found if s is not None)
+
+
+def both_ways(program: AccessProgram) -> bool:
+    """Whether a core both pushes and pops."""
+    return len({way(s.op.name) for s in program.steps if s.op.name in OPS}) > 1
 
 
 def sized(names: set[str], n: int) -> dict[str, int]:

@@ -108,10 +108,11 @@ def matched(own: Sequence[Transfer], others: Sequence[Transfer]) -> Iterator[Mat
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Peer:
-    """The function at the other end, and the symbols that mean the same in both."""
+    """The function at the other end, what it calls the pipe, and the symbols that mean the same in both."""
 
     program: AccessProgram
     shared: frozenset[str]
+    id: int
 
     def comparable(self, *extents: Expr) -> bool:
         return all(n in self.shared for e in extents for n in symbols_of(e))
@@ -119,17 +120,17 @@ class Peer:
 
 @lru_cache(maxsize=4)
 def peers(program: AccessProgram, facts: ModuleFacts, id: int) -> tuple[Peer, ...]:
-    """The functions at the other end of a pipe."""
-    own = facts.funcs[program.func].inits.get(id, [])
+    """The functions at the other end of a pipe: those that initialise one over the same buffer, by whatever number
+    (PTOAS, lowering of frontend pipes)."""
     found: list[Peer] = []
-    for init in own:
+    for init in facts.funcs[program.func].inits.get(id, []):
         names = facts.buffer_names(init)
         for func, other in facts.funcs.items():
-            ends = [op for op in other.inits.get(id, ()) if op.name != init.name and facts.buffer_names(op) & names]
-            if ends:
-                made = _program(func, program, facts.target)
-                if made is not None:
-                    found.append(Peer(made, _shared(program, made, target(facts.target))))
+            for theirs, ends in other.inits.items():
+                if any(op.name != init.name and facts.buffer_names(op) & names for op in ends):
+                    made = _program(func, program, facts.target)
+                    if made is not None:
+                        found.append(Peer(made, _shared(program, made, target(facts.target)), theirs))
     return tuple(found)
 
 

@@ -117,7 +117,7 @@ def meetings(context: Context) -> Iterator[tuple[Match, Peer, int, bool]]:
             for peer in peers(program, facts, pipe):
                 for lane in LANES:
                     own = transfers(program, op, pipe, lane)
-                    others = transfers(peer.program, pushes, pipe, lane)
+                    others = transfers(peer.program, pushes, peer.id, lane)
                     for match in matched(own, others):
                         yield match, peer, lane, op.endswith("aiv")
 

@@ -115,10 +115,11 @@ PAIRS: dict[str, Pair] = {
         pair_of_cores(PUSH + "\n" + PUSH, "\n".join((pop("t"), FREE, pop("u"), "// kept")), memory=False), "a5"),
     "FIFO-USED": Pair(_used(COPY, FREE), _used(FREE, COPY), "a5"),
     "FIFO-SLOT": Pair(
-        pair_of_cores(PUSH, _BOTH, slot_size=8192, last="cube"),
-        pair_of_cores(PUSH, _BOTH, slot_size=4096, last="cube")),
+        pair_of_cores(turns("%c8", PUSH), turns("%c8", _BOTH), slot_size=8192, last="cube"),
+        pair_of_cores(turns("%c8", PUSH), turns("%c8", _BOTH), slot_size=4096, last="cube")),
     "FIFO-RING": Pair(
-        pair_of_cores(PUSH, _BOTH, reserved=16384), pair_of_cores(PUSH, _BOTH, reserved=8192)),
+        pair_of_cores(turns("%c8", PUSH), turns("%c8", _BOTH), reserved=16384),
+        pair_of_cores(turns("%c8", PUSH), turns("%c8", _BOTH), reserved=8192)),
     "FIFO-OVERRUN": Pair(
         pair_of_cores(turns("%c32", PUSH), turns("%c32", _BOTH), slots=6, last="cube"),
         pair_of_cores(turns("%c32", PUSH), turns("%c32", _BOTH), slots=5, last="cube")),

@@ -139,11 +139,59 @@ def test_turns_of_a_condition_are_counted_where_they_are_few_and_otherwise_equal
 
 
 def test_a_pop_of_a2a3_frees_its_slot_by_itself_unless_read_strictly() -> None:
-    text = pair_of_cores(PUSH, pop())
+    text = pair_of_cores(turns("%c8", PUSH), turns("%c8", pop()))
     assert verdicts(text, "FIFO-FREE") == set()
     assert verdicts(text, "FIFO-FREE", strict=True) == {Verdict.REFUTED}
-    on_chip = pair_of_cores(PUSH, pop(), memory=False)
+    on_chip = pair_of_cores(turns("%c8", PUSH), turns("%c8", pop()), memory=False)
     assert verdicts(on_chip, "FIFO-FREE", chip="a5") == {Verdict.REFUTED}
+
+
+@pytest.mark.requirement("XC-09")
+@pytest.mark.parametrize(("slots", "tiles", "frees", "expected"), [
+    (8, 3, 0, Verdict.PROVED), (8, 3, 2, Verdict.PROVED), (8, 3, 4, Verdict.REFUTED), (8, 4, 0, Verdict.REFUTED),
+    (2, 1, 0, Verdict.PROVED), (2, 2, 1, Verdict.REFUTED), (1, 1, 0, Verdict.REFUTED)])
+def test_a_free_that_would_have_told_nothing_may_be_left_out(
+    slots: int, tiles: int, frees: int, expected: Verdict
+) -> None:
+    """One credit stands for half of eight slots, for both of two (PTO-ISA TPipe, SyncPeriod)."""
+    pops = "\n".join([*(pop(f"t{n}") for n in range(tiles)), *[FREE] * frees])
+    text = pair_of_cores("\n".join([PUSH] * tiles), pops, memory=False, slots=slots, reserved=65536)
+    assert verdicts(text, "FIFO-FREE", chip="a5") == {expected}
+
+
+@pytest.mark.requirement("XC-02")
+@pytest.mark.parametrize(("memory", "chip"), [(True, "a2a3"), (False, "a5")])
+@pytest.mark.parametrize(("tiles", "expected"), [("%c2", Verdict.PROVED), ("%c3", Verdict.REFUTED)])
+def test_a_buffer_may_be_smaller_than_a_ring_of_which_few_slots_are_used(
+    tiles: str, expected: Verdict, memory: bool, chip: str
+) -> None:
+    """Eight slots in the memory of two: the third tile is written behind it."""
+    three = "%c3 = arith.constant 3 : index"
+    text = pair_of_cores(f"{three}\n{turns(tiles, PUSH)}", f"{three}\n{turns(tiles, BOTH)}", memory, slots=8,
+                         reserved=16384)
+    assert verdicts(text, "FIFO-RING", chip=chip) == {expected}
+
+
+@pytest.mark.requirement("XC-02")
+@pytest.mark.parametrize(("tiles", "slots", "expected"), [
+    (1, 2, Verdict.PROVED), (2, 2, Verdict.REFUTED), (1, 1, Verdict.REFUTED)])
+def test_a_tile_larger_than_its_slot_harms_nothing_where_it_is_the_only_one(
+    tiles: int, slots: int, expected: Verdict
+) -> None:
+    """A tile of 8192 bytes in slots of 4096."""
+    pops = "\n".join(f"{pop(f't{n}')}\n{FREE}" for n in range(tiles))
+    text = pair_of_cores("\n".join([PUSH] * tiles), pops, slots=slots, slot_size=4096)
+    assert verdicts(text, "FIFO-SLOT") == {expected}
+
+
+@pytest.mark.requirement("XC-09")
+@pytest.mark.parametrize(("pops", "expected"), [("%c8", Verdict.PROVED), ("%c9", Verdict.REFUTED)])
+def test_the_ends_of_a_pipe_may_call_it_by_different_numbers(pops: str, expected: Verdict) -> None:
+    """What ties them is the buffer (PTOAS)."""
+    text = pair_of_cores(turns("%c8", PUSH), turns(pops, BOTH))
+    cube, vector = text.split("func.func @vector")
+    renamed = vector.replace("{split", "{id = 7, split").replace("{dir_mask", "{id = 7, dir_mask")
+    assert verdicts(f"{cube}func.func @vector{renamed}", "FIFO-POP") == {expected}
 
 
 @pytest.mark.parametrize(("slots", "expected"), [(1, Verdict.PROVED), (2, Verdict.PROVED), (3, Verdict.PROVED),
