@@ -112,11 +112,15 @@ def test_the_tests_of_a_line_are_those_that_run_it_or_its_statement(tree: Path) 
     (tree / "pypto_verified" / "index" / "part.py").write_text(source)
     test = ("from pypto_verified.index.part import less, more\n\n\ndef test_less():\n    assert less(0, 1)\n\n\n"
             "def test_more():\n    assert more(1, 0)\n")
-    (tree / "tests" / "test_index.py").write_text(test)
+    (tree / "tests" / "package").mkdir()
+    (tree / "tests" / "package" / "__init__.py").write_text("")
+    files = ["tests/package/test_part.py", "tests/test_index.py"]
+    for file in files:
+        (tree / file).write_text(test)
     touched = Bench(tree, tree / "out", 1.0).touched
     path = "pypto_verified/index/part.py"
-    assert touched.tests(path, 2) == touched.tests(path, 3) == ["tests/test_index.py::test_less"]
-    assert touched.tests(path, 7) == ["tests/test_index.py::test_more"]
+    assert touched.tests(path, 2) == touched.tests(path, 3) == [f"{file}::test_less" for file in files]
+    assert touched.tests(path, 7) == [f"{file}::test_more" for file in files]
     assert touched.tests("pypto_verified/passes/part.py", 1) == []
 
 
