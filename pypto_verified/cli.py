@@ -28,20 +28,8 @@ a dot are skipped. PYPTO_VERIFY_TRACEBACK=1 shows the traceback of an internal e
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; the result is the process's exit code (VF-05)."""
-    arguments = list(sys.argv[1:] if argv is None else argv)
-    if arguments and arguments[0] not in (*_COMMANDS, "-h", "--help", "--version"):
-        arguments.insert(0, "check")
-    if sys.stdout is None:
-        return _refuse("there is nowhere to write to: stdout is closed")
-    parser = _parser()
-    options = parser.parse_args(arguments)
-    if options.command is None:
-        parser.print_usage(sys.stderr)
-        return USAGE_ERROR
     try:
-        code = _COMMANDS[options.command](options)
-        sys.stdout.flush()
-        return code
+        return _run(list(sys.argv[1:] if argv is None else argv))
     except KeyboardInterrupt:
         print("pypto-verify: interrupted", file=sys.stderr)
         return INTERRUPTED
@@ -53,6 +41,26 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         _drop_output()
         return _refuse(f"can't write to stdout: {error.strerror or error}")
+    finally:
+        if argv is None:
+            import signal
+
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is done: one that comes now is no news, but a traceback
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments and arguments[0] not in (*_COMMANDS, "-h", "--help", "--version"):
+        arguments.insert(0, "check")
+    if sys.stdout is None:
+        return _refuse("there is nowhere to write to: stdout is closed")
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_usage(sys.stderr)
+        return USAGE_ERROR
+    code = _COMMANDS[options.command](options)
+    sys.stdout.flush()
+    return code
 
 
 def _drop_output() -> None:

@@ -20,15 +20,18 @@ from pypto_verified.fuzz.work import ended, run_job
 
 OnProgress: TypeAlias = Callable[[Result], None]
 OnFound: TypeAlias = Callable[[Found], None]
+_LOOKS = 0.2
+"""Seconds between looks at whether there was an interrupt."""
 
 
 def run(
     make: Callable[[], Executor], workers: int, plan: Plan, on_progress: OnProgress = lambda result: None,
-    on_found: OnFound = lambda found: None,
+    on_found: OnFound = lambda found: None, interrupted: Callable[[], bool] = lambda: False,
 ) -> Result:
     """Run a campaign on the executor that `make` gives (again, if one breaks). `on_found` sees each new cause twice:
-    as it was found, and shrunk. An interrupt ends the campaign; what was found is in the result."""
-    campaign = _Campaign(make, workers, plan, on_progress, on_found)
+    as it was found, and shrunk. It ends when `interrupted` says so, which is asked several times a second, or a
+    KeyboardInterrupt does; what was found is in the result."""
+    campaign = _Campaign(make, workers, plan, on_progress, on_found, interrupted)
     started = time.monotonic()
     try:
         campaign.work(started)
@@ -43,10 +46,11 @@ def run(
 
 class _Campaign:
     def __init__(
-        self, make: Callable[[], Executor], workers: int, plan: Plan, on_progress: OnProgress, on_found: OnFound
+        self, make: Callable[[], Executor], workers: int, plan: Plan, on_progress: OnProgress, on_found: OnFound,
+        interrupted: Callable[[], bool],
     ) -> None:
         self.make, self.workers, self.plan = make, workers, plan
-        self.on_progress, self.on_found = on_progress, on_found
+        self.on_progress, self.on_found, self.interrupted = on_progress, on_found, interrupted
         self.result = Result(plan)
         self.executor = make()
         self.jobs: dict[Future[Outcome | Found], Job] = {}
@@ -63,12 +67,15 @@ class _Campaign:
             self._hand_out()
             if not self.jobs:
                 return
-            done, _ = wait(self.jobs, return_when=FIRST_COMPLETED)
+            done, _ = wait(self.jobs, _LOOKS, FIRST_COMPLETED)
             broken = [future for future in done if not self._collect(future)]
             if broken:
                 self._recover()
             self.result.seconds = time.monotonic() - started
             self.on_progress(self.result)
+            if self.interrupted():
+                self.result.interrupted = True
+                return
 
     def _hand_out(self) -> None:
         if self.suspects:

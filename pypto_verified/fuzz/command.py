@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import json
-import multiprocessing
-import os
-import signal
-import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
+from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import FrameType
-from typing import NoReturn, TextIO
+from typing import TextIO
 
 from pypto_verified.fuzz import folder
 from pypto_verified.fuzz.campaign import run
-from pypto_verified.fuzz.limit import SECONDS, hopeless
+from pypto_verified.fuzz.limit import SECONDS
+from pypto_verified.fuzz.processes import end_workers, interrupts_noted, pool
 from pypto_verified.fuzz.records import Found, Plan, Result
 from pypto_verified.fuzz.vocabulary import EXCLUDED, KNOWN, REFUSALS
-from pypto_verified.fuzz.work import settle
 
 SCHEMA_VERSION = 1
 INTERRUPTED = 130
 _PROGRESS_SECONDS = 1.0
-_LOOKS = 0.5
-"""Seconds between a worker's looks at whether its parent is alive."""
 _WIDTH = 100
 
 
@@ -61,8 +53,8 @@ def fuzz(request: Request, out: TextIO, err: TextIO) -> int:
     folders: dict[str, Path] = {}
     progress = _Progress(err)
     keep = partial(_keep, request, folders, progress.note)
-    with _one_interrupt():
-        result = run(make, workers, _plan(request), progress.show, keep)
+    with interrupts_noted() as interrupted:
+        result = run(make, workers, _plan(request), progress.show, keep, interrupted)
         for found in result.found.values():
             if _key(found) not in folders:
                 keep(found)  # the interrupt came while it was written
@@ -70,42 +62,13 @@ def fuzz(request: Request, out: TextIO, err: TextIO) -> int:
         kept = {cause: folders[_key(found)] for cause, found in result.found.items() if _key(found) in folders}
         for path in set(folders.values()) - set(kept.values()):
             _remove(path)
+        if result.interrupted:
+            end_workers()
         out.write(as_json(result, kept) if request.as_json else as_text(result, kept))
         out.flush()
-        if result.interrupted:
-            _end_workers()
     if result.interrupted:
         return INTERRUPTED
     return 1 if result.found else 0
-
-
-@contextmanager
-def _one_interrupt() -> Iterator[None]:
-    """A second interrupt is as good as the first: it must not break off what the first has begun."""
-    usual = signal.default_int_handler
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not usual:
-        yield
-        return
-
-    def first(number: int, frame: FrameType | None) -> NoReturn:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        raise KeyboardInterrupt
-
-    signal.signal(signal.SIGINT, first)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, usual)
-
-
-def _end_workers() -> None:
-    """Nobody waits for what they are at. While one lives, the exit of this process waits, and an interrupt there would
-    have it wait for ever."""
-    children = multiprocessing.active_children()
-    for child in children:
-        child.terminate()
-    for child in children:
-        child.join()
 
 
 def replay(path: Path, out: TextIO, fault: str = "") -> int:
@@ -117,28 +80,6 @@ def replay(path: Path, out: TextIO, fault: str = "") -> int:
     if not finds:
         out.write("gone: nothing is found any more\n")
     return 1 if finds else 0
-
-
-def pool(jobs: int) -> Executor:
-    """Worker processes that leave an interrupt to this one."""
-    context = multiprocessing.get_context("fork" if "fork" in multiprocessing.get_all_start_methods() else "spawn")
-    return ProcessPoolExecutor(jobs, mp_context=context, initializer=_start_worker, initargs=(os.getpid(),))
-
-
-def _start_worker(parent: int) -> None:
-    """Interrupts are left to the parent, and without it there is nobody to work for; nor is it for a kernel without
-    end."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
-    settle()
-
-
-def _end_with(parent: int) -> None:
-    """End this process soon after its parent (a killed parent closes nothing, since its other workers hold the same
-    pipes), or when it is past hope."""
-    while os.getppid() == parent and not hopeless():
-        time.sleep(_LOOKS)
-    os._exit(1)
 
 
 def _workers(request: Request) -> tuple[Callable[[], Executor], int]:

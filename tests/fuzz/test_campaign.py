@@ -8,20 +8,23 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import pytest
 
 from pypto_verified.cli import main
 from pypto_verified.errors import InputError
-from pypto_verified.fuzz import campaign, folder, work
+from pypto_verified.fuzz import campaign, command, folder, work
 from pypto_verified.fuzz.campaign import run
-from pypto_verified.fuzz.command import as_json, pool
+from pypto_verified.fuzz.command import as_json
 from pypto_verified.fuzz.draw import Seeded
 from pypto_verified.fuzz.faults import FAULTS, switched_on
 from pypto_verified.fuzz.generator import kernel
+from pypto_verified.fuzz.processes import pool
 from pypto_verified.fuzz.records import Batch, Found, Job, Outcome, Plan, Result, Shrink
 from pypto_verified.fuzz.work import run_batch, run_job
 from tests.fuzz.inline import Inline
@@ -110,7 +113,7 @@ def test_control_c_ends_the_command_and_keeps_the_finds_on_disk(tmp_path: Path) 
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
-def test_a_second_control_c_changes_nothing(tmp_path: Path) -> None:
+def test_control_c_again_and_again_changes_nothing(tmp_path: Path) -> None:
     running = _long_campaign(tmp_path)
     try:
         until = time.monotonic() + 120
@@ -118,12 +121,59 @@ def test_a_second_control_c_changes_nothing(tmp_path: Path) -> None:
             time.sleep(0.1)
         while running.poll() is None and time.monotonic() < until:
             running.send_signal(signal.SIGINT)
-            time.sleep(0.02)
-        out, _ = running.communicate(timeout=60)
+            time.sleep(0.002)
+        out, err = running.communicate(timeout=60)
     finally:
         running.kill()
+    assert running.returncode == 130
     assert "interrupted; what was found is kept" in out
     assert "find: meaning: another result" in out
+    assert "Traceback" not in err and "KeyboardInterrupt" not in err
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+@pytest.fixture
+def listening() -> Iterator[None]:
+    """A shell that starts tests in the background has them ignore interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def _after_control_c(function: Callable[P, T]) -> Callable[P, T]:
+    def interrupted(*args: P.args, **kwargs: P.kwargs) -> T:
+        signal.raise_signal(signal.SIGINT)
+        return function(*args, **kwargs)
+
+    return interrupted
+
+
+@pytest.mark.usefixtures("listening")
+def test_control_c_while_the_summary_is_made_loses_none_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(command, "as_text", _after_control_c(command.as_text))
+    arguments = ["fuzz", "--examples", "60", "--seed", "1", "--fault", "sub-is-add", "--corpus", str(tmp_path)]
+    assert main(arguments) == 1, "all 60 were examined"
+    out = capsys.readouterr().out
+    assert "60 kernels" in out and "find: meaning: another result" in out and "interrupted" not in out
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("listening")
+def test_control_c_while_a_find_is_taken_up_loses_neither_it_nor_those_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(folder, "write", _after_control_c(folder.write))
+    arguments = ["fuzz", "--minutes", "5", "--seed", "1", "--fault", "sub-is-add", "--format", "json",
+                 "--corpus", str(tmp_path)]
+    assert main(arguments) == 130
+    report = json.loads(capsys.readouterr().out)
+    assert report["interrupted"]
+    assert {Path(f["folder"]).name for f in report["finds"]} == {p.name for p in tmp_path.iterdir()} != set()
 
 
 def test_an_interrupt_while_a_find_is_written_keeps_it_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from pypto_verified.cli import main
 from pypto_verified.errors import InputError
 from pypto_verified.fuzz.campaign import run
 from pypto_verified.fuzz.cluster import Cluster
-from pypto_verified.fuzz.command import pool
+from pypto_verified.fuzz.processes import pool
 from pypto_verified.fuzz.records import Plan
 
 distributed = pytest.importorskip("distributed")

@@ -17,11 +17,11 @@ import pytest
 from pypto_verified.fuzz import folder, work
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.campaign import run
-from pypto_verified.fuzz.command import pool
 from pypto_verified.fuzz.draw import Seeded
 from pypto_verified.fuzz.generator import kernel
 from pypto_verified.fuzz.limit import Late, limited
 from pypto_verified.fuzz.oracles import Verdict, examine
+from pypto_verified.fuzz.processes import pool
 from pypto_verified.fuzz.records import Found, Plan
 from pypto_verified.fuzz.shrink import size
 from tests.fuzz.inline import Inline
