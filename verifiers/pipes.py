@@ -126,11 +126,12 @@ def peers(program: AccessProgram, facts: ModuleFacts, id: int) -> tuple[Peer, ..
     for init in facts.funcs[program.func].inits.get(id, []):
         names = facts.buffer_names(init)
         for func, other in facts.funcs.items():
-            for theirs, ends in other.inits.items():
-                if any(op.name != init.name and facts.buffer_names(op) & names for op in ends):
-                    made = _program(func, program, facts.target)
-                    if made is not None:
-                        found.append(Peer(made, _shared(program, made, target(facts.target)), theirs))
+            ends = [theirs for theirs, inits in other.inits.items()
+                    if any(op.name != init.name and facts.buffer_names(op) & names for op in inits)]
+            made = _program(func, program, facts.target) if ends else None
+            if made is not None:
+                shared = _shared(program, made, target(facts.target))
+                found += [Peer(made, shared, theirs) for theirs in ([id] if id in ends else ends)]
     return tuple(found)
 
 

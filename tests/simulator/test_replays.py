@@ -146,3 +146,16 @@ def test_a_tensor_has_the_shape_of_the_view_that_covers_it_row_by_row(strides: s
         "module {\nfunc.func @k(%p: !pto.ptr<f32>) {\n" + constants + "\n%v = pto.make_tensor_view %p, "
         f"shape = [%c4, %c8], strides = [{strides}] : !pto.tensor_view<?x?xf32>\nreturn\n}}\n}}\n", "k.pto").funcs[0]
     assert tensor_shapes(func, {}) == {"p": shape}
+
+
+def test_a_kernel_that_another_function_calls_is_run_by_its_name() -> None:
+    """Its caller is what runs where no name is given."""
+    text = """module {
+      func.func @inner() { pto.set_flag[<PIPE_V>, <PIPE_S>, <EVENT_ID0>]
+        return }
+      func.func @outer() { call @inner() : () -> ()
+        return }
+    }"""
+    for name in ("inner", "outer", ""):
+        (error,) = schedule.replay(read(text, "k.pto"), name, {}, target("a2a3")).errors
+        assert error.message == "flag V -> S id 0 is still set when the kernel ends"

@@ -10,6 +10,7 @@ from pypto_verified.pto.reader import read
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator import schedule
+from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.targets import target
 from tests.simulator.mixed import Mixed
 from tests.verifiers.examples_fifo import COPY, FREE, HALF, MAT, NEAR, PUSH, pair_of_cores, pop, turns
@@ -328,3 +329,39 @@ def test_a_pipe_that_does_not_say_keeps_as_many_tiles_as_its_ring_has_slots(rese
     assert verdicts(text, "FIFO-RING") == {expected}
     said = text.replace("slot_num = 4", "slot_num = 4, local_slot_num = 2")
     assert verdicts(said, "FIFO-RING") == {Verdict.PROVED}
+
+
+EPILOGUE = "acc_push_epilogue = #pto.acc_push_epilogue<layout = nz2nd, quant = {}, relu = no_relu>, nosplit = true, dir"
+
+
+@pytest.mark.parametrize(("quant", "shown"), [
+    ("no_convert", "confirmed: pipe: pto.tpush_to_aiv"),
+    ("f32_f16", "not run: the run stops before: pto.tpush_to_aiv (.pto line 22): pto.tpush_to_aiv with the epilogue ")])
+def test_an_epilogue_is_asked_for_where_a_tile_is_pushed(quant: str, shown: str) -> None:
+    """Of two tiles one is popped. A pipe that nobody pushes to hangs whatever its epilogue."""
+    half = pop().replace("(%c16, %c64) {split = 1}", "(%c32, %c64) {split = 0}").replace("rows=16", "rows=32")
+
+    def text(*pushes: str) -> str:
+        both = pair_of_cores("\n".join(pushes), f"{half}\n{FREE.replace('1', '0')}", memory=False)
+        return both.replace("{dir", "{" + EPILOGUE.format(quant))
+
+    assert replayed(text(*[PUSH.replace("split = 1", "split = 0")] * 2), "cube", "FIFO-DRAIN")[:len(shown)] == shown
+    assert replayed(text("// none"), "vector", "FIFO-POP").startswith("confirmed: deadlock: pto.tpop_from_aic")
+
+
+def replayed(text: str, function: str, rule: str) -> str:
+    module = read(text, "k.pto")
+    results = verify(module, target("a5"), Options(families=frozenset({"FIFO"})))
+    found = next(f for r in results if r.name == function for f in r.findings if f.rule == rule)
+    return confirm_order(module, function, rule, dict(found.witness), target("a5"), line=found.text_line or 0)
+
+
+def test_what_is_left_in_a_pipe_is_not_shown_by_the_hang_of_another() -> None:
+    """Pipe 0 is never popped; pipe 1 hangs."""
+    text = pair_of_cores(PUSH, BOTH.replace("split", "id = 1, split"), memory=False)
+    for line in text.splitlines():
+        if "_buffer {" in line or "initialize_pipe" in line:
+            second = line.replace("ring", "other").replace("base = 0", "base = 32768").replace("{dir", "{id = 1, dir")
+            text = text.replace(line, f"{line}\n{second}")
+    assert replayed(text, "cube", "FIFO-DRAIN").startswith("not run: deadlock: pto.tpop_from_aic")
+    assert replayed(text, "vector", "FIFO-POP").startswith("confirmed: deadlock: pto.tpop_from_aic")

@@ -42,7 +42,7 @@ def confirm_order(
     if rule == _VISIBLE:
         found = next((str(u) for u in outcome.unseen if u.read.line == line), "")
     elif rule in PIPE_RULES:
-        found = seen_of_pipe(outcome, rule, line)
+        found = seen_of_pipe(outcome, rule, module, line)
     else:
         found = _flag(outcome, rule, line) if rule in _FLAGS else _race(outcome, _HAZARDS[rule], line, first)
     if found:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pypto_verified.pto.module import Op
+from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.pto.module import Module, Op
+from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.schedule.faults import LeftError
 from pypto_verified.simulator.schedule.outcome import Outcome
 
@@ -13,17 +15,30 @@ slot."""
 _TRANSFERS = ("pto.tpush", "pto.tpop")
 
 
-def seen_of_pipe(outcome: Outcome, rule: str, line: int) -> str:
+def seen_of_pipe(outcome: Outcome, rule: str, module: Module, line: int) -> str:
     """What the run of one of `PIPE_RULES`, refuted at `.pto` line `line`, shows; '' if nothing."""
     if rule == "FIFO-OVERRUN":
         found = next((r for r in outcome.races if is_transfer(r.first.op) and is_transfer(r.second.op)), None)
         return str(found) if found is not None else ""
-    left = [e for e in outcome.errors if isinstance(e, LeftError)]
-    tiles, flags = [e for e in left if e.op.startswith(_TRANSFERS)], [e for e in left if e.line == line]
-    for error in {"FIFO-DRAIN": tiles, WAITING: flags}.get(rule, ()):
-        return f"pipe: {error}"
-    waits = outcome.deadlock.blocked if outcome.deadlock is not None else ()
-    return next((f"deadlock: {b}" for b in waits if rule == WAITING or is_transfer(b.at.op)), "")
+    lines = _alike(module, line)
+    left = next((e for e in outcome.errors if isinstance(e, LeftError) and e.line in lines), None)
+    if left is not None:
+        return f"pipe: {left}"
+    waits = [b for b in (outcome.deadlock.blocked if outcome.deadlock is not None else ())
+             if rule == WAITING or is_transfer(b.at.op)]
+    here = [b for b in waits if b.at.line in lines]
+    if rule == "FIFO-DRAIN":
+        waits = here  # others wait for something else
+    return next((f"deadlock: {b}" for b in (*here, *waits)), "")
+
+
+def _alike(module: Module, line: int) -> set[int]:
+    """The lines of the transfers that do what the one at `line` does on the same pipe; that line alone for others."""
+    ops = [op for func in module.funcs for op in walk_ops(func)]
+    asked = next((op for op in ops if op.line == line and is_transfer(op)), None)
+    if asked is None:
+        return {line}
+    return {op.line for op in ops if op.name == asked.name and pipe_id(op) == pipe_id(asked)}
 
 
 def is_transfer(op: Op) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from pypto_verified.pto.module import Op
+from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.pto.types import TileBufType
 from pypto_verified.simulator.errors import UnmodelledError
 from pypto_verified.simulator.schedule.code import Code, Issue, reached
@@ -43,12 +43,13 @@ from pypto_verified.simulator.values import storage
 from pypto_verified.targets.fifo import LEDGERS, posts, waits
 from pypto_verified.targets.split import SPLITS, Split
 
+_AS_IT_IS = ("nz2nd no_convert no_relu",)
+"""Epilogues of an accumulator's push (layout, quantisation, ReLU) that change no element."""
+
 
 def initialize(core: Core, issue: Issue) -> Iterator[Item]:
     """`aic_initialize_pipe`, `aiv_initialize_pipe`."""
     op = issue.op
-    if "acc_push_epilogue" in op.attrs:
-        raise UnmodelledError(f"{op.name} with an epilogue")
     args = issue.operands(core.env)
     mask = number_of(op, "dir_mask", TO_VECTOR)
     slots, size = number_of(op, "slot_num", 4 if mask == TO_VECTOR | TO_CUBE else 8), number_of(op, "slot_size", 0)
@@ -134,6 +135,9 @@ def push(core: Core, issue: Issue) -> Iterator[Item]:
     end, split = _end(core, op, direction, args), _split(op)
     tile = args["tile"][0]
     if not isinstance(tile, Tensor):
+        epilogue = end.init.attrs.get("acc_push_epilogue")
+        if isinstance(epilogue, EnumAttr) and epilogue.member not in _AS_IT_IS:
+            raise UnmodelledError(f"{op.name} with the epilogue {epilogue.member}")
         number = _next(end, direction)
         end.split = split
         if not end.alone and waits(end.slots, number) is True:

@@ -73,12 +73,12 @@ def kind_of(func: Func, functions: Mapping[str, Func]) -> str:
     return "cube" if of_cube else "vector"
 
 
-def groups(module: Module) -> list[Group]:
+def groups(module: Module, everything: bool = False) -> list[Group]:
     """The kernels of a module: functions that import each other's buffers, or share a name but for the core's, run
-    together. Functions that others call are no kernels."""
+    together. Functions that others call are no kernels, unless `everything` is asked for."""
     known = {f.name: f for f in module.funcs if f.body is not None}
     called = {callee_of(op) for f in module.funcs for op in walk_ops(f) if op.name == "func.call"}
-    funcs = {name: f for name, f in known.items() if name not in called}
+    funcs = {name: f for name, f in known.items() if everything or name not in called}
     kinds = {name: kind_of(f, known) for name, f in funcs.items()}
     partner = _partners(funcs)
     found: list[Group] = []
@@ -119,10 +119,12 @@ def _partners(funcs: Mapping[str, Func]) -> dict[str, str]:
 
 
 def chosen(module: Module, function: str) -> Group:
-    """The kernel that has a function of that name, or the only one. InputError when there is none, or several."""
+    """The kernel that has a function of that name, be it called by another one, or the only one. InputError when there
+    is none, or several."""
     found = groups(module)
     if function:
-        found = [g for g in found if function in (f.name for f in g.functions) or g.name == function]
+        everything = found + groups(module, everything=True)
+        found = [g for g in everything if function in (f.name for f in g.functions) or g.name == function][:1]
     if len(found) != 1:
         names = ", ".join(g.name for g in groups(module)) or "none"
         raise InputError(f"which kernel? this module has: {names}", help="name one of its functions")
