@@ -160,7 +160,7 @@ class Expr:
         parts: list[str] = []
         for mono, c in self.terms:
             factors = [] if abs(c) == 1 else [str(abs(c))]
-            alone = len(mono) == 1 and not factors
+            alone = len(mono) == 1 and not factors and (c > 0 or parts)  # "-a % b" is another number than -(a % b)
             factors += [repr(a) if alone or a.kind not in ("floordiv", "mod") else f"({a!r})" for a in mono]
             text = "*".join(factors)
             parts.append(f"- {text}" if c < 0 else f"+ {text}")
@@ -379,10 +379,7 @@ def _mod(e: Expr, d: Expr) -> Expr:
             if r.lo is not None and r.hi is not None and r.lo // k == r.hi // k:
                 return r - k * (r.lo // k)
             e = r
-        hi = k - 1 if k > 0 else 0
-        lo = 0 if k > 0 else k + 1
-        if k > 0 and e.lo is not None and e.lo >= 0 and e.hi is not None:
-            hi = min(hi, e.hi)
+        lo, hi = (0, k - 1) if k > 0 else (k + 1, 0)
         return _atom("mod", "", (e, d), lo, hi)
     if e.value == 0:
         return e  # where the remainder has a value at all
