@@ -152,6 +152,10 @@ def test_the_truth_of_a_condition(c: Cond, truth: bool) -> None:
     assert holds(c, {"k": 3}, {"b": True}) is truth
 
 
+def test_conditions_are_equal_if_they_are_one() -> None:
+    assert variable("b") == B and ~B in [TRUE, ~B] and B not in [TRUE, ~B]
+
+
 @pytest.mark.parametrize("missing", [lambda: evaluate(K, {}), lambda: holds(eq(K, 1), {}), lambda: holds(B, {})])
 def test_a_value_that_is_not_given_is_an_error(missing: object) -> None:
     assert callable(missing)
