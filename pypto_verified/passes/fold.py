@@ -90,8 +90,8 @@ def _fold_node(e: Expr) -> Expr:
             return Const(not a, BOOL)
         case Unary(op=UnaryOp.NOT, operand=Unary(op=UnaryOp.NOT, operand=inner)):
             return inner
-        case Unary(op=UnaryOp.NEG, operand=Const(value=int() | float() as n, dtype=dtype)) if dtype.is_signed:
-            return Const(-n, dtype)
+        case Unary(op=UnaryOp.NEG, operand=Const(value=int() | float() as n, dtype=dtype)):
+            return Const(-n, dtype) if dtype.is_float or _fits(int(-n), dtype) else e
         case Cast(operand=Const(value=int(a)), dtype=dtype) if dtype.is_integer and _fits(a, dtype):
             return Const(int(a), dtype)
         case _:
