@@ -29,6 +29,7 @@ from pypto_verified.index.cond import as_cond, variable
 
 N, J, K, S = symbol("n", 0), symbol("i", 0, 15), symbol("k"), symbol("s", -2, 3)
 D, E, P = symbol("d", 2, 4), symbol("e", 1), symbol("p", 1, 8)
+HIGH, BELOW = symbol("high", 33, 47), symbol("below", -16, -1)
 B = variable("b")
 
 
@@ -68,7 +69,9 @@ def test_nothing_but_a_number_equals_an_expression() -> None:
 @pytest.mark.parametrize(("e", "same"), [
     (0 // K, const(0)), (0 % K, const(0)), (K // 1, K), (K // -1, -K), (K % 1, const(0)), (K % -1, const(0)),
     (J // 16, const(0)), (J % 16, J), ((J + 16) % 16, J), ((J + 32) // 16, const(2)), ((J - 16) // 16, const(-1)),
-    ((J - 16) % 16, J), ((4 * J + 3) // 4, J), ((4 * N + 7) // 4, N + 1), ((4 * N + 7) % 4, const(3)),
+    ((J - 16) % 16, J), (HIGH // 16, const(2)), (HIGH % 16, HIGH - 32), (BELOW // 16, const(-1)),
+    (BELOW % 16, BELOW + 16), ((16 * N + HIGH) // 16, N + 2), ((16 * N + BELOW) // 16, N - 1),
+    ((4 * J + 3) // 4, J), ((4 * N + 7) // 4, N + 1), ((4 * N + 7) % 4, const(3)),
     (6 * N // 4, 3 * N // 2), (6 * N % 3, const(0)), (const(-7) // 2, const(-4)), (const(-7) % 2, const(1)),
     (const(7) // -2, const(-4)), (const(7) % -2, const(-1)), (symbol("one", 3, 3), const(3)), (J * 0, const(0)),
     (N * E // E, N), (N * E % E, const(0)), (2 * N * E // E, 2 * N), (6 * E // (2 * E), const(3)),
