@@ -24,7 +24,7 @@ def fuzz_arguments(parser: argparse.ArgumentParser) -> None:
     place = parser.add_mutually_exclusive_group()
     place.add_argument("-j", "--jobs", type=_positive, default=1, metavar="N", help="worker processes (default: 1)")
     place.add_argument("--scheduler", default="", metavar="ADDRESS",
-                       help="work on this dask.distributed cluster, e.g. tcp://host:8786 (one thread a worker)")
+                       help="work on this dask.distributed cluster, e.g. tcp://host:8786")
     add("--corpus", default="fuzz_finds", metavar="DIR", help="where finds are written (default: fuzz_finds)")
     add("--format", choices=("text", "json"), default="text", help="form of the summary (default: text)")
     add("--timeout", type=_seconds, metavar="S",

@@ -1,6 +1,7 @@
 """Campaigns on a `dask.distributed` cluster (the extra `cluster`), behind the interface of a pool of this machine.
 
-Workers need this package and one thread each: planted faults are switched on in a whole process.
+Workers need this package. Each job has a process of its own beside them (`apart`): one that never ends, or ends its
+process, costs no worker, and a planted fault changes nobody else's product.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any, ParamSpec, TypeVar
 
 from pypto_verified.errors import InputError
+from pypto_verified.fuzz import apart
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -57,7 +59,7 @@ class Cluster(Executor):
             else:
                 outer.set_result(inner.result())
 
-        self._executor.submit(fn, *args, **kwargs).add_done_callback(done)
+        self._executor.submit(apart.run, fn, *args, **kwargs).add_done_callback(done)
         return outer
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

@@ -34,17 +34,17 @@ class Late(BaseException):
 
 @contextmanager
 def limited(seconds: float) -> Iterator[None]:
-    """Raises Late in the block when it takes longer, or at its end when it has taken longer. Meanwhile the profiling
-    timer of the process is its own."""
+    """Raises Late in the block when it takes longer, or at its end when it has taken longer or has taken the first Late
+    for an error of its own. Meanwhile the profiling timer of the process is its own."""
     global _deadlines
     started = time.thread_time()
     _deadlines = time.process_time() + PATIENCE * seconds, time.monotonic() + WAITING * seconds
     try:
-        with _timer(seconds):
+        with _timer(seconds) as rings:
             yield
     finally:
         _deadlines = math.inf, math.inf
-    if time.thread_time() - started > seconds:
+    if rings or time.thread_time() - started > seconds:
         raise Late
 
 
@@ -55,21 +55,24 @@ def hopeless() -> bool:
 
 
 @contextmanager
-def _timer(seconds: float) -> Iterator[None]:
+def _timer(seconds: float) -> Iterator[list[int]]:
+    """The rings so far."""
+    rings: list[int] = []
     if sys.platform == "win32" or threading.current_thread() is not threading.main_thread():
-        yield
+        yield rings
         return
     on = True
 
     def ring(number: int, frame: FrameType | None) -> None:
         if on:
+            rings.append(number)
             raise Late
 
     before = signal.signal(signal.SIGPROF, ring)
     signal.setitimer(signal.ITIMER_PROF, seconds, _AGAIN)
     try:
         try:
-            yield
+            yield rings
         finally:
             on = False  # a ring before this line ends the inner block only, and the next is a second away
     finally:

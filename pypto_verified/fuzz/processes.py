@@ -55,16 +55,17 @@ def end_workers() -> None:
 def interrupts_noted() -> Iterator[Callable[[], bool]]:
     """Whether there was an interrupt, which breaks off nothing in the block, wherever it is and how many there are.
     Where an interrupt is not this thread's to handle, or somebody else handles it, that stays."""
-    usual, noted = signal.default_int_handler, threading.Event()
+    usual = signal.default_int_handler
+    noted: list[int] = []
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGINT) is not usual:
-        yield noted.is_set
+        yield lambda: bool(noted)
         return
 
     def note(number: int, frame: FrameType | None) -> None:
-        noted.set()
+        noted.append(number)  # takes no lock, which the next interrupt would wait for
 
     signal.signal(signal.SIGINT, note)
     try:
-        yield noted.is_set
+        yield lambda: bool(noted)
     finally:
         signal.signal(signal.SIGINT, usual)

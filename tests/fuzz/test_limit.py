@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import signal
 import sys
 import time
@@ -15,19 +14,17 @@ from pathlib import Path
 import pytest
 
 from pypto_verified.fuzz import folder, work
-from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.campaign import run
 from pypto_verified.fuzz.draw import Seeded
 from pypto_verified.fuzz.generator import kernel
 from pypto_verified.fuzz.limit import Late, limited
-from pypto_verified.fuzz.oracles import Verdict, examine
 from pypto_verified.fuzz.processes import pool
 from pypto_verified.fuzz.records import Found, Plan
 from pypto_verified.fuzz.shrink import size
 from tests.fuzz.inline import Inline
+from tests.fuzz.jobs import STUCK, out_of_reach, stuck
 
 PLAN = Plan(seed=5, examples=20, batch=10, deep_every=0, timeout=0.6)
-STUCK = 17
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there is no timer")
 
@@ -62,6 +59,12 @@ def test_what_takes_an_interrupt_for_its_own_error_is_interrupted_again() -> Non
         _work(10)
 
 
+def test_an_interrupt_that_was_taken_for_something_else_is_told_in_the_end() -> None:
+    """What comes after it may be no answer of the product."""
+    with pytest.raises(Late), limited(10), contextlib.suppress(BaseException):
+        signal.raise_signal(signal.SIGPROF)
+
+
 def test_only_work_counts() -> None:
     with limited(0.05):
         time.sleep(0.2)
@@ -76,38 +79,26 @@ def test_in_another_thread_what_ends_late_is_late() -> None:
         threads.submit(work).result()
 
 
-def _stuck(kernel: Kernel, example: int, *more: object) -> Verdict:
-    while example == STUCK:
-        pass
-    return examine(kernel, example, 1)
-
-
-def _out_of_reach(kernel: Kernel, example: int, *more: object) -> Verdict:
-    if example == STUCK:
-        hashlib.pbkdf2_hmac("sha256", b"", b"", 2**31 - 1)  # one call that comes back after minutes
-    return examine(kernel, example, 1)
-
-
 @pytest.mark.parametrize("make", [Inline, partial(pool, 2)], ids=["here", "pool"])
 def test_a_kernel_that_takes_too_long_is_a_find(
     make: Callable[[], Executor], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(work, "examine", _stuck)
+    monkeypatch.setattr(work, "examine", stuck)
     seen: list[Found] = []
     result = run(make, 2, PLAN, on_found=seen.append)
     (found,) = result.found.values()
-    assert (found.cause, found.example) == ("slow: _stuck", STUCK)
+    assert (found.cause, found.example) == ("slow: stuck", STUCK)
     assert found.kernel == kernel(Seeded(5, STUCK))
-    assert "more than 0.6 s" in found.find.detail and "_stuck" in found.find.detail
+    assert "more than 0.6 s" in found.find.detail and "stuck" in found.find.detail
     assert seen == [found], "nobody tries to make it smaller: each step would take as long"
     assert result.stats.kernels == 20
     written = folder.write(found, tmp_path, PLAN.timeout)
     assert {p.name for p in written.iterdir()} == {"kernel.py", "find.json", "test_find.py"}
-    assert [(f.oracle, f.cause) for f in folder.replay(written)] == [("slow", "_stuck")]
+    assert [(f.oracle, f.cause) for f in folder.replay(written)] == [("slow", "stuck")]
 
 
 def test_a_worker_that_can_not_be_interrupted_ends_and_its_kernel_is_a_find(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "examine", _out_of_reach)
+    monkeypatch.setattr(work, "examine", out_of_reach)
     result = run(partial(pool, 2), 2, PLAN)
     (found,) = result.found.values()
     assert (found.cause, found.example) == ("slow: the worker died", STUCK)
