@@ -18,31 +18,31 @@ FAST = {"sub-is-add": 150, "min-is-max": 200, "slice-offset-lost": 200, "window-
 MAX_STATEMENTS = 6
 
 
-def _campaign(fault: str, seed: int, examples: int) -> list[Found]:
-    class Enough(KeyboardInterrupt):
-        pass
+def _smallest(fault: str, seed: int) -> int:
+    """Statements of the smallest kernel that shows the fault. The first one may be a product with a bias, which takes
+    more of them by itself."""
+    shrunk: list[int] = []
 
-    def stop(found: Found) -> None:
+    def note(found: Found) -> None:
         if found.shrunk:
-            raise Enough
+            shrunk.append(found.statements)
 
-    plan = Plan(seed=seed, examples=examples, batch=10, fault=fault)
-    return list(run(Inline, 1, plan, on_found=stop).found.values())
+    plan = Plan(seed=seed, examples=FAST[fault], batch=10, fault=fault)
+    run(Inline, 1, plan, on_found=note, interrupted=lambda: any(n <= MAX_STATEMENTS for n in shrunk))
+    return min(shrunk)
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])
 @pytest.mark.parametrize("fault", FAST)
 def test_a_planted_fault_is_found_with_every_seed(fault: str, seed: int) -> None:
-    found = _campaign(fault, seed, FAST[fault])
-    assert min(f.statements for f in found if f.shrunk) <= MAX_STATEMENTS
+    assert _smallest(fault, seed) <= MAX_STATEMENTS
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("fault", FAST)
 def test_a_planted_fault_is_found_with_twenty_seeds(fault: str, seed: int) -> None:
-    found = _campaign(fault, seed, FAST[fault])
-    assert min(f.statements for f in found if f.shrunk) <= MAX_STATEMENTS
+    assert _smallest(fault, seed) <= MAX_STATEMENTS
 
 
 @pytest.mark.parametrize("fault", FAULTS)
