@@ -85,7 +85,9 @@ def test_a_wait_in_a_branch_of_a_loop_that_does_other_things_too_counts(bound: s
 def test_cores_that_wait_for_each_other_first(chip: str, op: str, expected: Verdict) -> None:
     """A wait of a5 within a block holds back one pipe, and another might set the flag: there the order of the text does
     not tell. The other waits hold back the whole core, on a5 too (PTOAS emits wait_flag_dev)."""
-    text = both((heard(5, "FIX"), told(3)), (heard(3), told(5, "MTE2")))
+    lanes = (0, 16) if (chip, op) == ("a5", "wait_intra_block") else (0,)
+    cube = (*(heard(5 + n, "FIX") for n in lanes), *(told(3 + n) for n in lanes))
+    text = both(cube, (heard(3), told(5, "MTE2")))
     if op != "sync.wait":
         text = text.replace("pto.sync.wait #pto.pipe", "pto.wait_intra_block #pto.pipe").replace(
             "pto.sync.set #pto.pipe", "pto.set_intra_block #pto.pipe")
@@ -96,6 +98,18 @@ def test_cores_that_wait_for_each_other_first(chip: str, op: str, expected: Verd
         assert any(f"the vector core waits for this one in {op} at line" in f.message for f in result.findings)
     else:
         assert REFUTED not in verdicts
+
+
+@pytest.mark.requirement("EV-06")
+def test_a_cube_of_a5_tells_each_lane_by_an_id_of_its_own_within_a_block() -> None:
+    """Ids from 16 on are lane 1's: without them it waits for ever."""
+    def text(*ids: int) -> str:
+        made = both(tuple(told(n) for n in ids), (heard(3),))
+        return made.replace("pto.sync.wait #pto.pipe", "pto.wait_intra_block #pto.pipe").replace(
+            "pto.sync.set #pto.pipe", "pto.set_intra_block #pto.pipe")
+
+    assert not hangs(text(3, 19), "a5") and judged(text(3, 19), "a5")[1] == {PROVED}
+    assert hangs(text(3), "a5") and REFUTED in judged(text(3), "a5")[1]
 
 
 @pytest.mark.parametrize("chip", ["a2a3", "a5"])

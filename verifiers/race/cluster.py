@@ -32,9 +32,9 @@ MOST_STEPS = 20_000
 LANE = "subblock_idx"
 """What a vector core's own number is called."""
 _OTHER_LANE = 16
-"""On a5 a cube core speaks to lane 1 with ids that are so much larger."""
-_PUSHES = ("pto.tpush_to_aiv", "pto.tpush_to_aic")
-_POPS = ("pto.tpop_from_aic", "pto.tpop_from_aiv")
+"""Within a block of a5 a cube core speaks to lane 1 with ids that are so much larger."""
+PUSHES = ("pto.tpush_to_aiv", "pto.tpush_to_aic")
+POPS = ("pto.tpop_from_aic", "pto.tpop_from_aiv")
 
 
 Key: TypeAlias = tuple[str, int, str, int]
@@ -203,7 +203,7 @@ class Cluster:
 
     def _tells(self, step: Step) -> bool:
         name = step.op.name
-        return name in (*_PUSHES, *_POPS, "pto.syncall") or cross_flag(name, self.target.name) is not None
+        return name in (*PUSHES, *POPS, "pto.syncall") or cross_flag(name, self.target.name) is not None
 
     # One step
 
@@ -216,14 +216,14 @@ class Cluster:
         if step.op.name == "pto.syncall":
             yield from self._meet(member, step)
             return
-        if step.op.name in _POPS:
+        if step.op.name in POPS:
             key = ("fifo", pipe_id(step.op), member.kind)
             yield from self._wait(member, step, key, SCALAR if not self.target.on_chip_pipe else step.phases[0].pipe)
         sync = sync_of(step, self.target)
         if sync is not None:
             self._sync(member, sync)
         self._touch(member, step)
-        if step.op.name in _PUSHES:
+        if step.op.name in PUSHES:
             self._give(member, ("fifo", pipe_id(step.op), self._other(member)), step.phases[0].pipe)
 
     def _sync(self, member: Member, sync: Sync) -> None:
@@ -296,12 +296,12 @@ class Cluster:
         return "vector" if member.kind == "cube" else "cube"
 
     def _flag(self, member: Member, step: Step, row: CrossFlag) -> Generator[None]:
-        id, pipe = self._flag_id(member, step), flag_pipe(step)
-        whole = step.op.name in ("pto.set_cross_block", "pto.wait_cross_block")
-        if id is None or not pipe or whole or step.op.attrs.get("ffts_mode", 2) != 2:
+        asked, pipe = flag_id(step), flag_pipe(step)
+        if asked is None or not pipe:
             self.blind = self.blind or f"the flag at line {_line(member, step.op)} is not followed"
             return
-        if self.target.on_chip_pipe and member.kind == "cube" and id >= _OTHER_LANE:
+        id = id_for_lane(step, member.values.of(asked), member.kind, member.values[LANE], self.target)
+        if id is None:
             return
         if step.op.name == row.set:
             key = ("flag", id, self._other(member))
@@ -311,13 +311,6 @@ class Cluster:
             key = ("flag", id, member.kind)
             yield from self._wait(member, step, key, SCALAR if row.stalls_core else pipe)
             self._sets[key].popleft()
-
-    def _flag_id(self, member: Member, step: Step) -> int | None:
-        fixed = step.op.attrs.get("event_id")
-        if isinstance(fixed, int):
-            return fixed
-        computed = next((o for o in step.operands.get("event_id_dyn", ()) if isinstance(o, Expr)), None)
-        return member.values.of(computed) if computed is not None else None
 
     def _give(self, member: Member, key: Hashable, pipe: str) -> None:
         done = self._own(member) if self.automatic else self._on_pipe[member.kind, pipe]
@@ -361,3 +354,26 @@ def flag_pipe(step: Step) -> str:
     """The pipe that a flag between cores names, '' if none."""
     named = step.op.attrs.get("pipe")
     return pipe_of(named.member) if isinstance(named, EnumAttr) else ""
+
+
+def flag_id(step: Step) -> Expr | None:
+    """The id of a flag between a cube and its vector cores; None for one that goes elsewhere, or is not expressed."""
+    whole = step.op.name in ("pto.set_cross_block", "pto.wait_cross_block")
+    if whole or step.op.attrs.get("ffts_mode", 2) != 2:
+        return None
+    fixed = step.op.attrs.get("event_id")
+    if isinstance(fixed, int):
+        return const(fixed)
+    return next((o for o in step.operands.get("event_id_dyn", ()) if isinstance(o, Expr)), None)
+
+
+def id_for_lane(step: Step, id: int, kind: str, lane: int, target: Target) -> int | None:
+    """What a lane calls the flag that a core of this kind calls `id`; None where it is for the other lane."""
+    if not of_one_lane(step, target) or kind != "cube":
+        return id
+    return id % _OTHER_LANE if id // _OTHER_LANE == lane else None
+
+
+def of_one_lane(step: Step, target: Target) -> bool:
+    """Whether a flag of a cube is for one of its lanes alone (PTO-ISA set_intra_block)."""
+    return target.on_chip_pipe and step.op.name.endswith("_intra_block")

@@ -10,7 +10,8 @@ from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import Step
 from verifiers.race.cluster import LANE, Cluster
-from verifiers.race.handover import MOST_RUNS, Part, parts_of, walk_cores
+from verifiers.race.handover import MOST_RUNS, walk_cores
+from verifiers.race.parts import Part, parts_of
 from verifiers.race.values import choices, deciding
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text

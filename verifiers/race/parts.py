@@ -1,0 +1,69 @@
+"""The cores of one kernel: a cube and its vector cores, in sections of one function or in functions of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pypto_verified.errors import NotModelled
+from pypto_verified.pto.module import Func, Module, Symbol
+from pypto_verified.pto.walk import walk_ops
+from verifiers.access import AccessProgram, build_program
+from verifiers.flags import cores_of, sections_of
+from verifiers.sites import Context
+
+_KINDS = ("cube", "vector")
+_SUFFIXES = (("_aic", "_aiv"), ("_cube", "_vector"), ("_cube", "_vec"))
+"""Names of the two functions of one kernel (PyPTO)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """A core of a kernel: the ops of `program` that are not `foreign`."""
+
+    kind: str
+    program: AccessProgram
+    foreign: frozenset[Hashable]
+
+
+def parts_of(context: Context) -> list[Part]:
+    """The cores that run together with this function; none if it runs alone."""
+    own = context.program
+    if set(_KINDS) <= sections_of(own).keys():
+        return [Part(kind, own, frozenset(foreign)) for kind, foreign in cores_of(own).items() if kind in _KINDS]
+    peer = _peer(own.func, context.module)
+    if peer is None or own.func.kernel_kind not in _KINDS:
+        return []
+    other = _program(peer, own, context.target.name)
+    if other is None:
+        return []
+    found = [Part(own.func.kernel_kind, own, frozenset()), Part(peer.kernel_kind, other, frozenset())]
+    return sorted(found, key=lambda p: p.kind)
+
+
+def _peer(func: Func, module: Module | None) -> Func | None:
+    """The function of the other kind that belongs to the same kernel."""
+    others = (f for f in module.funcs if f.body is not None) if module is not None else ()
+    return next((
+        o for o in others if {o.kernel_kind, func.kernel_kind} == set(_KINDS)
+        and (func.name in _named(o) or o.name in _named(func) or _paired(func.name, o.name))), None)
+
+
+def _named(func: Func) -> set[str]:
+    peers = (op.attrs.get("peer_func") for op in walk_ops(func))
+    return {p.name for p in peers if isinstance(p, Symbol)}
+
+
+def _paired(a: str, b: str) -> bool:
+    return any(
+        x.endswith(cube) and x.removesuffix(cube) + vector == y
+        for cube, vector in _SUFFIXES for x, y in ((a, b), (b, a)))
+
+
+@lru_cache(maxsize=2)
+def _program(func: Func, own: AccessProgram, target: str) -> AccessProgram | None:
+    try:
+        return build_program(func, own.file, target)
+    except NotModelled:
+        return None
