@@ -142,7 +142,7 @@ def eq(a: IntLike, b: IntLike) -> Cond:
     if (e.lo is not None and e.lo > 0) or (e.hi is not None and e.hi < 0):
         return FALSE
     g = reduce(gcd, (c for _, c in e.terms), 0)
-    if g > 1 and e.constant % g:
+    if e.constant % g:
         return FALSE
     if e.terms[0][1] < 0:
         e = -e

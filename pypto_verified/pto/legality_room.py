@@ -65,7 +65,7 @@ def _column_sum(s: Site, a: TileBufType, b: TileBufType) -> int | None:
 def _row_expand(s: Site, a: TileBufType, b: TileBufType) -> int:
     if b.v_row is None:
         return 8192
-    return min(-(-b.v_row // 8), 30) * 256 if b.v_row < 256 else 30 * 256
+    return -(-b.v_row // 8) * 256 if b.v_row < 256 else 30 * 256
 
 
 def _transpose(s: Site, a: TileBufType, b: TileBufType) -> int:
