@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
 from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import asdict, dataclass
@@ -11,6 +12,7 @@ from functools import partial
 from typing import TextIO
 
 from pypto_verified.fuzz.faults import FAULTS, Fault
+from pypto_verified.fuzz.processes import end_workers, start_worker
 from pypto_verified.fuzz.records import Batch, Found, Plan
 from pypto_verified.fuzz.work import run_batch, shrink
 
@@ -59,18 +61,23 @@ def _row(fault: Fault, finds: Sequence[Found]) -> Row:
 
 def alone(jobs: int) -> Executor:
     """A new process for each fault: what is interned or remembered under one fault is not there under the next."""
-    return ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), max_tasks_per_child=1)
+    spawn = multiprocessing.get_context("spawn")
+    return ProcessPoolExecutor(jobs, spawn, start_worker, (os.getpid(),), max_tasks_per_child=1)
 
 
 def audit(executor: Executor, seed: int, examples: int, out: TextIO, as_json: bool) -> int:
     """Audit all faults and print the table, as text row by row as they come. The exit code: 0 if each is noticed, and
-    none by a crash, else 1."""
+    none by a crash, else 1. After a KeyboardInterrupt no worker is left."""
     rows: list[Row] = []
-    for row in executor.map(partial(audited, seed=seed, examples=examples), FAULTS):
-        rows.append(row)
-        if not as_json:
-            out.write(_line(row))
-            out.flush()
+    try:
+        for row in executor.map(partial(audited, seed=seed, examples=examples), FAULTS):
+            rows.append(row)
+            if not as_json:
+                out.write(_line(row))
+                out.flush()
+    except KeyboardInterrupt:
+        end_workers()  # which breaks the executor: it waits for nothing more
+        raise
     if as_json:
         document = {"schema": SCHEMA_VERSION, "seed": seed, "faults": [asdict(row) for row in rows]}
         out.write(json.dumps(document, indent=2) + "\n")

@@ -5,6 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
+import subprocess
+import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -48,6 +52,23 @@ def test_a_fault_is_audited_in_a_process_of_its_own() -> None:
         other = executor.submit(os.getpid).result()
         assert executor.submit(os.getpid).result() != other
     assert row.killed_by == "meaning"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="sends a signal")
+def test_control_c_ends_an_audit_at_once() -> None:
+    """As a terminal sends it: to the workers too."""
+    running = subprocess.Popen(
+        [sys.executable, "-m", "pypto_verified", "audit", "-j", "2"], cwd=Path(__file__).parents[2],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL))
+    try:
+        assert running.stdout is not None
+        running.stdout.readline()
+        os.killpg(running.pid, signal.SIGINT)
+        _, err = running.communicate(timeout=10)
+    finally:
+        running.kill()
+    assert (running.returncode, err) == (130, "pypto-verify: interrupted\n")
 
 
 @pytest.mark.nightly
