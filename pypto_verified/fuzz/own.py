@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from functools import WRAPPER_ASSIGNMENTS, partial, update_wrapper
 from math import gcd
 from pathlib import Path
+from traceback import walk_tb
 from typing import TypeAlias
 
 import numpy as np
@@ -27,7 +28,7 @@ from pypto_verified import language, simulator
 from pypto_verified.check import CheckOptions, verify_module
 from pypto_verified.compiler import Artifact, compile_function, kernels_of
 from pypto_verified.differential import Simulated, simulate
-from pypto_verified.errors import InputError, Location, NotModelled, PtoError
+from pypto_verified.errors import NOWHERE, InputError, Location, NotModelled, PtoError
 from pypto_verified.fuzz.oracles import compared, interpreted
 from pypto_verified.interpreter import Poisoned, Undefined
 from pypto_verified.ir.expr import Const
@@ -77,6 +78,8 @@ def fuzz(
     allowed = _whole(sizes or {})
 
     def decorate(function: Callable[..., object]) -> Callable[..., None]:
+        code = getattr(inspect.unwrap(function), "__code__", None)
+
         def test(*owner: object) -> None:
             __tracebackhide__ = True
             try:
@@ -84,7 +87,10 @@ def fuzz(
             except PtoError as error:
                 if error.help:
                     error.add_note(f"help: {error.help}")
-                raise
+                if code is None or code in (frame.f_code for frame, _ in walk_tb(error.__traceback__)):
+                    raise
+                error.add_note(f"test: {function.__name__}, {code.co_filename}:{code.co_firstlineno}")
+                raise error.with_traceback(None) from None  # the way through this package is no news to the author
 
         update_wrapper(test, function, [n for n in WRAPPER_ASSIGNMENTS if n != "__annotations__"])
         del test.__wrapped__  # type: ignore[attr-defined]  # by it pytest would see the argument
@@ -145,9 +151,10 @@ def found(kernel: Kernel, name: str = "") -> Function:
     wanted = name or getattr(kernel, "__name__", "")
     named = [f for f in functions if f.name == wanted] or ([] if name else functions)
     if len(named) != 1:
-        there = ", ".join(f.name for f in functions) or "none"
-        raise InputError(f"no one kernel {name}".rstrip() if name else "no one kernel", help=f"there are {there}: "
-                         "say which with name=")
+        there = ", ".join(f.name for f in functions)
+        raise InputError(
+            f"no one kernel {name}".rstrip(), Location(str(kernel)) if isinstance(kernel, str | Path) else NOWHERE,
+            f"there are {there}: say which with name=" if there else "no function here is a kernel")
     return named[0]
 
 
@@ -159,7 +166,10 @@ def _programs(kernel: Kernel) -> tuple[Program, ...]:
     if isinstance(kernel, str | Path):
         return language.load_file(Path(kernel)).programs
     assert not isinstance(kernel, Function)
-    file = inspect.getsourcefile(kernel)
+    try:
+        file = inspect.getsourcefile(kernel)
+    except TypeError:
+        file = None
     if file is None:
         raise InputError(f"{kernel!r} is in no file", help="give the path of the kernel file")
     return language.load_file(Path(file)).programs

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+import traceback
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import pypto_verified
-from pypto_verified.errors import InputError
+from pypto_verified.errors import InputError, PtoError
 from pypto_verified.fuzz import own
 from pypto_verified.fuzz.faults import switched_on
 from pypto_verified.fuzz.own import Run
@@ -100,7 +104,7 @@ def test_an_error_of_the_input_brings_its_help(rows: Path) -> None:
 
     with pytest.raises(InputError, match="no size or integer scalar K") as caught:
         test()
-    assert caught.value.__notes__ == ["help: it has M, n"]
+    assert caught.value.__notes__[0] == "help: it has M, n"
 
 
 def test_a_fault_of_the_compiler_is_told(rows: Path) -> None:
@@ -197,6 +201,57 @@ def test_another_exception_of_the_function_tells_the_run(rows: Path) -> None:
     with pytest.raises(KeyError, match="nothing") as caught:
         test()
     assert "M=0" in caught.value.__notes__[0]
+
+
+BROKEN = {
+    "missing": (None, r"kernel\.py: can't read .*No such file", ()),
+    "not Python": ("def f(:\n", r"kernel\.py:1:7: not Python", ("help: correct the syntax",)),
+    "stops": ("import os\n1 / 0\n", r"kernel\.py:2:1: the file stops with ZeroDivisionError", ()),
+    "not a text": ("\udcff", r"kernel\.py:1: not UTF-8", ()),
+    "no kernel": ("x = 1\n", r"kernel\.py: no one kernel$", ("help: no function here is a kernel",)),
+    "unknown op": (ROWS.replace("FACTOR", "2.0").replace("pl.load(", "pl.lod("),
+                   r"kernel\.py:13:17: pl\.lod does not exist", ("help: did you mean pl.load or pl.log?",)),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_what_is_wrong_with_the_kernel_is_told_at_its_line_and_not_by_the_way_here(what: str, tmp_path: Path) -> None:
+    text, told, notes = BROKEN[what]
+    file = tmp_path / "kernel.py"
+    if text is not None:
+        file.write_bytes(text.encode("utf-8", "surrogateescape"))
+
+    @pypto_verified.fuzz(file)
+    def test(run: Run) -> None:
+        raise AssertionError("there is no run")
+
+    with pytest.raises(PtoError) as caught:
+        test()
+    assert re.search(told, str(caught.value))
+    line = inspect.getsourcelines(test_what_is_wrong_with_the_kernel_is_told_at_its_line_and_not_by_the_way_here)[1]
+    place = f"test: test, {__file__}:"
+    (own_place,) = [n for n in caught.value.__notes__ if n.startswith(place)]
+    assert line < int(own_place.removeprefix(place)) < line + 12
+    assert set(notes) <= set(caught.value.__notes__)
+    frames = [f.name for f in traceback.extract_tb(caught.value.__traceback__)]
+    assert frames[1:] == ["test"]
+    assert caught.value.__suppress_context__ and caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize("kernel", [3, len])
+def test_what_is_no_kernel_at_all_is_wrong_input(kernel: Any) -> None:
+    with pytest.raises(InputError, match="is in no file"):
+        own.campaign(kernel, lambda run: None, "", 5, 0, "a2a3", {})
+
+
+def test_an_error_of_this_package_that_the_function_meets_keeps_its_way(rows: Path) -> None:
+    @pypto_verified.fuzz(rows, examples=5)
+    def test(run: Run) -> None:
+        own.found(rows, "treble")
+
+    with pytest.raises(InputError, match="no one kernel treble") as caught:
+        test()
+    assert "found" in [f.name for f in traceback.extract_tb(caught.value.__traceback__)]
 
 
 def test_methods_are_tests_and_marks_stay(rows: Path) -> None:
