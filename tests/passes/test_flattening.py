@@ -128,3 +128,30 @@ return pl.store(x, [0, 0, 0], out)
     stores = [c for c in calls(flat.body) if c.op == "tile.store"]
     assert [len(s.args) > 3 and isinstance(s.args[3], MakeTuple) for s in stores] == [False, True]
     assert ops(flat).count("slice") == 1
+
+
+def test_what_is_done_for_its_effect_beside_them_stays_as_it_is() -> None:
+    """Stores of matrices, carried ones too, a scalar that is carried, and what touches no tile at all."""
+    f = kernel("""
+        a: pl.Tensor[[4, 8, 32], pl.FP32],
+        b: pl.Tensor[[8, 64], pl.FP32],
+        out: pl.Out[pl.Tensor[[4, 8, 32], pl.FP32]],
+        out2: pl.Out[pl.Tensor[[16, 64], pl.FP32]]
+    """, CUBE + """
+y = pl.load(b, [0, 0], [8, 64])
+pl.store(y, [0, 0], out2)
+row = 8
+for i in pl.range(2):
+    y = pl.add(y, y)
+    row = row - 8 * i
+pl.system.bar_all()
+pl.store(y, [row, 0], out2)
+pl.store(x, [0, 0, 0], out)
+""")
+    before, after_ = (
+        [c for c in calls(g.body) if not isinstance(c.type, TileType)] for g in (
+            after(f, "InferTileMemorySpace"), after(f, "FlattenTileNdTo2D")))
+    changed = [new.op for old, new in zip(before, after_, strict=True) if old != new]
+    assert changed == ["tile.store"]
+    (window,) = [new.args[3] for old, new in zip(before, after_, strict=True) if old != new]
+    assert window == MakeTuple((Const(4), Const(8), Const(32)))
