@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -61,7 +62,7 @@ def fuzz(request: Request, out: TextIO, err: TextIO) -> int:
         progress.end()
         kept = {cause: folders[_key(found)] for cause, found in result.found.items() if _key(found) in folders}
         for path in set(folders.values()) - set(kept.values()):
-            _remove(path)
+            shutil.rmtree(path)  # it turned out to be another form of a known find
         if result.interrupted:
             end_workers()
         out.write(as_json(result, kept) if request.as_json else as_text(result, kept))
@@ -112,16 +113,9 @@ def _keep(request: Request, folders: dict[str, Path], note: Callable[[str], None
     new = folder.write(found, request.corpus, request.timeout, request.fault)
     folders[_key(found)] = new
     if old is not None and old != new:
-        _remove(old)
+        shutil.rmtree(old)
     if old is None:
         note(f"find: {found.find.oracle}: {found.find.cause}")
-
-
-def _remove(path: Path) -> None:
-    """Delete a find's folder: it turned out to be another form of a known one."""
-    for file in path.iterdir():
-        file.unlink()
-    path.rmdir()
 
 
 class _Progress:

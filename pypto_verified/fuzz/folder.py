@@ -1,5 +1,6 @@
 """A find as a folder that stands alone, and the replay of one.
 
+    README.md                                 what was found, and how to look at it again
     kernel.py, kernel.pto                     the kernel and its text, if it compiles and that is no risk
     inputs.npz, expected.npz, actual.npz      one run's arrays by parameter, if the find is about a run
     find.json                                 what was found, how to compile and run it
@@ -25,7 +26,7 @@ from pypto_verified.fuzz.faults import switched_on
 from pypto_verified.fuzz.limit import SECONDS
 from pypto_verified.fuzz.oracles import Find
 from pypto_verified.fuzz.records import Found
-from pypto_verified.fuzz.work import DEEP, SHRINK_RUNS, examined
+from pypto_verified.fuzz.work import DEEP, NOTHING, SHRINK_RUNS, examined
 from pypto_verified.ir.printer import print_program
 from pypto_verified.ir.stmt import Program
 from pypto_verified.ir.types import TensorType
@@ -73,11 +74,11 @@ def write(found: Found, corpus: Path, timeout: float = SECONDS, fault: str = "")
     folder.mkdir(parents=True, exist_ok=True)
     program = Program("Find", (kernel.function,))
     (folder / "kernel.py").write_text(print_program(program), encoding="utf-8")
-    text = "" if found.hazardous else _compiled(kernel)
-    if text:
-        (folder / "kernel.pto").write_text(text, encoding="utf-8")
-    else:
+    text, lacking = _compiled(found)
+    if lacking:
         (folder / "kernel.pto").unlink(missing_ok=True)
+    else:
+        (folder / "kernel.pto").write_text(text, encoding="utf-8")
     scalars: dict[str, int | float] = {}
     if find.trial is not None:
         arrays = {n: v for n, v in find.trial.values.items() if isinstance(v, np.ndarray)}
@@ -90,16 +91,40 @@ def write(found: Found, corpus: Path, timeout: float = SECONDS, fault: str = "")
         f"pypto-verify fuzz --replay {folder.name}", timeout, fault,
     )
     (folder / "find.json").write_text(json.dumps(asdict(record), indent=2) + "\n", encoding="utf-8")
+    (folder / "README.md").write_text(_told(found, record, lacking), encoding="utf-8")
     title = re.sub(r"[\\\"]", "'", f"{find.oracle}: {find.cause}")
     (folder / "test_find.py").write_text(_TEST.format(title=title), encoding="utf-8")
     return folder
 
 
-def _compiled(kernel: Kernel) -> str:
+def _compiled(found: Found) -> tuple[str, str]:
+    """The kernel's `.pto`, or why there is none."""
+    kernel = found.kernel
+    if found.hazardous:
+        return "", "compiling it may hold or end the process that does it"
+    if kernel == NOTHING:
+        return "", "there is no kernel: making it failed, and `kernel.py` is an empty one"
     try:
-        return compile_function(kernel.function, target(kernel.target), MemoryPlanner(kernel.planner), False).text
-    except (PtoError, AssertionError, LookupError, TypeError, ValueError):
-        return ""
+        chip, planner = target(kernel.target), MemoryPlanner(kernel.planner)
+        return compile_function(kernel.function, chip, planner, False).text, ""
+    except (PtoError, AssertionError, LookupError, TypeError, ValueError) as error:
+        return "", f"the kernel does not compile: {str(error) or type(error).__name__}"
+
+
+def _told(found: Found, record: Record, lacking: str) -> str:
+    find = found.find
+    rows = ["- `kernel.py`: the kernel, as small as it got"]
+    rows.append(f"- no `kernel.pto`: {' '.join(lacking.split())}" if lacking else
+                f"- `kernel.pto`: its text for {record.target}, addresses by {record.planner}")
+    if find.trial is not None:
+        rows.append("- `inputs.npz`, `expected.npz`, `actual.npz`: the arrays of a run by parameter")
+    rows.append("- `find.json`: the same for programs, and how to compile and run it")
+    rows.append("- `test_find.py`: a test that fails as long as the find is there")
+    fault = f", with the planted fault {record.fault}" if record.fault else ""
+    return (f"# {find.oracle}: {' '.join(find.cause.split())}\n\n"
+            f"Found in example {found.example} of seed {found.seed}{fault}; {found.statements} statements.\n\n"
+            + "".join(f"    {line}\n" for line in find.detail.splitlines())
+            + "\nLook at it again, beside this folder:\n\n    " + record.replay + "\n\n" + "\n".join(rows) + "\n")
 
 
 def _slug(found: Found) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -19,14 +20,18 @@ import pytest
 from pypto_verified.cli import main
 from pypto_verified.errors import InputError
 from pypto_verified.fuzz import campaign, command, folder, work
+from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.campaign import run
 from pypto_verified.fuzz.command import as_json
 from pypto_verified.fuzz.draw import Seeded
 from pypto_verified.fuzz.faults import FAULTS, switched_on
 from pypto_verified.fuzz.generator import kernel
+from pypto_verified.fuzz.oracles import Find, examine
 from pypto_verified.fuzz.processes import pool
-from pypto_verified.fuzz.records import Batch, Found, Job, Outcome, Plan, Result, Shrink
+from pypto_verified.fuzz.records import SLOW, Batch, Found, Job, Outcome, Plan, Result, Shrink
+from pypto_verified.fuzz.shrink import size
 from pypto_verified.fuzz.work import run_batch, run_job
+from pypto_verified.language import load_source
 from tests.fuzz.inline import Inline
 
 FAULTY = Plan(seed=1, examples=60, batch=10, deep_every=0, fault="sub-is-add")
@@ -232,13 +237,19 @@ def test_a_kernel_whose_generation_kills_ends_no_campaign(monkeypatch: pytest.Mo
     assert (folder.write(found, tmp_path) / "kernel.py").exists()
 
 
-def test_a_generator_that_fails_is_a_find_and_ends_no_campaign(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_generator_that_fails_is_a_find_and_ends_no_campaign(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     def fails(draw: Seeded) -> None:
         raise KeyError("lost")
 
     monkeypatch.setattr(work, "generate", fails)
     result = run(Inline, 1, Plan(examples=5))
     assert list(result.found) == ["generated: KeyError: 'lost'"]
+    (found,) = result.found.values()
+    written, told = _written(pickle.loads(pickle.dumps(found)), tmp_path)
+    assert "there is no kernel: making it failed" in told
+    assert not (written / "kernel.pto").exists()
 
 
 def _dies_while_shrinking(job: Job) -> Outcome | Found:
@@ -268,7 +279,7 @@ def test_a_find_is_a_folder_that_fails_until_the_fault_is_gone(tmp_path: Path) -
     found = next(f for f in result.found.values() if "tile.sub" in f.cause)
     written = folder.write(found, tmp_path)
     assert {p.name for p in written.iterdir()} == {
-        "kernel.py", "kernel.pto", "inputs.npz", "expected.npz", "actual.npz", "find.json", "test_find.py"}
+        "kernel.py", "kernel.pto", "inputs.npz", "expected.npz", "actual.npz", "find.json", "test_find.py", "README.md"}
     with switched_on("sub-is-add"):
         again = folder.replay(written)
     assert [(f.oracle, f.cause) for f in again] == [("meaning", "another result")]
@@ -278,6 +289,50 @@ def test_a_find_is_a_folder_that_fails_until_the_fault_is_gone(tmp_path: Path) -
     test = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(written)],
                           capture_output=True, text=True, cwd=Path(__file__).parents[2], timeout=120)
     assert test.returncode == 0, test.stdout + test.stderr
+
+
+TOO_LARGE = """
+import pypto.language as pl
+
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.InCore)
+    def large(self, x: pl.Tensor[[512, 512], pl.FP32], out: pl.Out[pl.Tensor[[512, 512], pl.FP32]]):
+        return pl.store(pl.load(x, [0, 0], [512, 512]), [0, 0], out)
+"""
+
+
+def _written(found: Found, corpus: Path) -> tuple[Path, str]:
+    written = folder.write(found, corpus)
+    return written, (written / "README.md").read_text(encoding="utf-8")
+
+
+def test_a_find_that_does_not_compile_has_no_text_says_why_and_replays(tmp_path: Path) -> None:
+    (function,) = load_source(TOO_LARGE, "k.py").programs[0].functions
+    large = Kernel(function, {}, "a2a3", "PYPTO")
+    (find,) = examine(large).finds
+    found = Found(find, large, 1, 2, 3, shrunk=True)
+    written, told = _written(found, tmp_path)
+    assert {p.name for p in written.iterdir()} == {"README.md", "kernel.py", "find.json", "test_find.py"}
+    assert "no `kernel.pto`: the kernel does not compile: vec overflows" in told
+    assert f"fuzz --replay {written.name}" in told and "example 2 of seed 1; 3 statements" in told
+    assert [(f.oracle, f.cause) for f in folder.replay(written)] == [(find.oracle, find.cause)]
+    assert find.oracle == "accepted"
+
+
+def test_a_text_of_an_earlier_find_is_not_left_where_there_is_none_now(tmp_path: Path) -> None:
+    small = kernel(Seeded(5, 0))
+    right = Found(Find("meaning", "another result", "out[0] is 1 instead of 2"), small, 5, 0, size(small.function))
+    written, told = _written(right, tmp_path)
+    assert (written / "kernel.pto").read_text(encoding="utf-8").startswith("module")
+    assert f"- `kernel.pto`: its text for {small.target}, addresses by {small.planner}" in told
+    slow = replace(right, find=replace(right.find, oracle=SLOW))
+    (tmp_path / "again").mkdir()
+    written.rename(tmp_path / "again" / folder._slug(slow))
+    written, told = _written(slow, tmp_path / "again")
+    assert not (written / "kernel.pto").exists()
+    assert "no `kernel.pto`: compiling it may hold or end" in told
 
 
 def test_the_find_of_a_planted_fault_replays_by_the_command_that_was_shown(

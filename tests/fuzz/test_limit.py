@@ -93,7 +93,7 @@ def test_a_kernel_that_takes_too_long_is_a_find(
     assert seen == [found], "nobody tries to make it smaller: each step would take as long"
     assert result.stats.kernels == 20
     written = folder.write(found, tmp_path, PLAN.timeout)
-    assert {p.name for p in written.iterdir()} == {"kernel.py", "find.json", "test_find.py"}
+    assert {p.name for p in written.iterdir()} == {"README.md", "kernel.py", "find.json", "test_find.py"}
     assert [(f.oracle, f.cause) for f in folder.replay(written)] == [("slow", "stuck")]
 
 
