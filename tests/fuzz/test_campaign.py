@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import re
 import signal
 import subprocess
 import sys
@@ -315,7 +316,7 @@ def test_a_find_that_does_not_compile_has_no_text_says_why_and_replays(tmp_path:
     found = Found(find, large, 1, 2, 3, shrunk=True)
     written, told = _written(found, tmp_path)
     assert {p.name for p in written.iterdir()} == {"README.md", "kernel.py", "find.json", "test_find.py"}
-    assert "no `kernel.pto`: the kernel does not compile: vec overflows" in told
+    assert re.search(r"no `kernel\.pto`: the kernel does not compile: .*vec overflows", told)
     assert f"fuzz --replay {written.name}" in told and "example 2 of seed 1; 3 statements" in told
     assert [(f.oracle, f.cause) for f in folder.replay(written)] == [(find.oracle, find.cause)]
     assert find.oracle == "accepted"
