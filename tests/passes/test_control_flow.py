@@ -5,8 +5,12 @@ from __future__ import annotations
 import pytest
 
 from pypto_verified.errors import PassError
-from pypto_verified.ir.stmt import For, If, While
+from pypto_verified.ir.expr import Call
+from pypto_verified.ir.stmt import Assign, For, Function, If, While
 from pypto_verified.ir.walk import walk_stmts
+from pypto_verified.passes import invariants as inv
+from pypto_verified.passes.pipeline import run
+from pypto_verified.targets import target
 
 from .build import after, kernel, lower, ops
 from .machine import meaning, placed
@@ -167,3 +171,33 @@ def test_a_call_in_a_while_condition_runs_before_each_test() -> None:
     """), "FlattenCallExpr")
     (loop,) = [s for s in f.body if isinstance(s, While)]
     assert ops(type(f)("p", f.kind, (), (), loop.prelude)) == ["get_block_num"]
+
+
+@pytest.mark.parametrize(("body", "hoisted"), [
+    ("for i in pl.range(pl.tile.get_block_idx(), pl.tile.get_block_num(), 2):\n    out = pl.store(x, [i, 0], out)",
+     ["get_block_idx", "get_block_num"]),
+    ("for i, (y,) in pl.range(n, init_values=(pl.exp(x),)):\n    z = pl.add(y, y)\n    y = pl.yield_(z)\n"
+     "out = pl.store(y, [0, 0], out)", ["exp"]),
+    ("if pl.tile.get_block_idx() > 1:\n    out = pl.store(x, [0, 0], out)", ["get_block_idx"]),
+    ("k = 2 * (n + pl.tile.get_block_idx())\nout = pl.store(x, [k, 0], out)", ["get_block_idx"]),
+    ("out = pl.store(x, [pl.tile.get_block_idx(), 0], out)", ["get_block_idx"]),
+    ("out = pl.store(x, [-pl.tile.get_block_idx() + 8, 0], out)", ["get_block_idx"]),
+    ("out = pl.store(pl.exp(pl.add(x, x)), [pl.tile.get_block_idx(), 0], out)", ["add", "exp", "get_block_idx"]),
+])
+def test_calls_inside_statements_run_before_them_from_left_to_right(body: str, hoisted: list[str]) -> None:
+    f = after(kernel(PARAMS, f"x = pl.load(a, [0, 0], [16, 64])\n{body}\nreturn out"), "FlattenCallExpr")
+    assert not list(inv.flat_calls(f))
+    loaded = next(n for n, s in enumerate(f.body) if isinstance(s, Assign) and s.var.name == "x")
+    before = [s.value.op.removeprefix("tile.") for s in f.body[loaded + 1 :][: len(hoisted)]
+              if isinstance(s, Assign) and isinstance(s.value, Call)]
+    assert before == hoisted
+
+
+def test_a_statement_without_calls_inside_is_the_very_same() -> None:
+    f = kernel(PARAMS, "x = pl.load(a, [n * 2, 0], [16, 64])\nfor i in pl.range(n):\n"
+                       "    out = pl.store(x, [i, 0], out)\n"
+                       "return pl.store(pl.exp(x), [0, 0], out)")
+    seen: dict[str, tuple[Function, Function]] = {}
+    run(f, target("a2a3"), "PYPTO", lambda name, old, new: seen.update({name: (old, new)}))
+    old, new = seen["FlattenCallExpr"]
+    assert new.body[0] is old.body[0] and new.body[1] is old.body[1]
