@@ -4,10 +4,11 @@ anything."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from pypto_verified.errors import InputError
 from pypto_verified.index import Cond, Expr, all_of, any_of, const, eq, maximum, minimum, ne, symbol
+from verifiers.access.symbols import Symbols
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[Expr, Expr], Expr]] = {
     ast.Add: lambda a, b: a + b, ast.Sub: lambda a, b: a - b, ast.Mult: lambda a, b: a * b,
@@ -31,6 +32,12 @@ def parse_assumption(text: str) -> ast.expr:
 def names_in(tree: ast.expr) -> set[str]:
     """Names that an assumption speaks of."""
     return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - set(_CALLS)
+
+
+def assumptions_of(symbols: Symbols, texts: Iterable[str]) -> list[tuple[str, Cond]]:
+    """The assumptions whose names a function has, each with its condition."""
+    names = {n: s.expr for n, s in symbols.shown.items()}
+    return [(text, to_condition(text, names)) for text in texts if names_in(parse_assumption(text)) <= set(names)]
 
 
 def check_assumption(text: str) -> None:

@@ -12,7 +12,7 @@ from pypto_verified.pto.walk import walk_ops
 from pypto_verified.report.model import FunctionResult, Kind, Obligation, Verdict
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, build_program
-from verifiers.assume import names_in, parse_assumption, to_condition
+from verifiers.assume import assumptions_of
 from verifiers.judge import LAUNCHES, Judge, finding, site_text
 from verifiers.legal import legality
 from verifiers.options import Launch, Options
@@ -66,7 +66,7 @@ def unused_assumptions(module: Module, target: Target, options: Options) -> tupl
                 program = build_program(func, module.file, target.name, options.names.get(func.name))
             except NotModelled:
                 continue
-            used.update(text for text, _ in _assumed(program, options))
+            used.update(text for text, _ in assumptions_of(program.symbols, options.assume))
     return tuple(text for text in options.assume if text not in used)
 
 
@@ -108,7 +108,7 @@ def _verify_function(
     shown = options.names.get(func.name, {})
     outputs = tuple((a, shown.get(a, a)) for a in options.outputs.get(func.name, ()))
     launches = options.launches.get(func.name, ())
-    assumed = [*_assumed(program, options), *_launched(program, launches)]
+    assumed = [*assumptions_of(program.symbols, options.assume), *_launched(program, launches)]
     context = Context(
         program, target, level3, options.strict, module, ladder, outputs, all_of(c for _, c in assumed),
         options.explicit_sync, func.name in options.names, launches)
@@ -118,13 +118,6 @@ def _verify_function(
     check.unmodelled()
     check.conclude()
     return result
-
-
-def _assumed(program: AccessProgram, options: Options) -> list[tuple[str, Cond]]:
-    names = {n: s.expr for n, s in program.symbols.shown.items()}
-    return [
-        (text, to_condition(text, names)) for text in options.assume
-        if names_in(parse_assumption(text)) <= set(names)]
 
 
 def _launched(program: AccessProgram, launches: tuple[Launch, ...]) -> list[tuple[str, Cond]]:

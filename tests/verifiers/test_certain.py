@@ -8,7 +8,7 @@ from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator.layout import layout_of
 from tests.verifiers.examples_race import both
-from tests.verifiers.kernels import alloc, check, fill, kernel, load, tile, unary, view, window
+from tests.verifiers.kernels import alloc, check, fill, kernel, load, store, tile, unary, view, window
 from verifiers.access import TileUse, build_program
 from verifiers.access.overlap import mask
 from verifiers.race.certain import certain
@@ -77,15 +77,50 @@ def test_a_scalar_read_touches_one_element(element: str, verdict: Verdict) -> No
     assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == {verdict}
 
 
-@pytest.mark.parametrize(("valid", "verdict"), [("c16", Verdict.REFUTED), ("c32", Verdict.UNKNOWN)])
-def test_a_fill_in_place_writes_padding_only(valid: str, verdict: Verdict) -> None:
+@pytest.mark.parametrize(("valid", "verdicts"), [("c16", {Verdict.REFUTED}), ("c32", set())])
+def test_a_fill_in_place_writes_padding_only(valid: str, verdicts: set[Verdict]) -> None:
     """16 rows of 32 are filled, which the next op reads while nothing orders the two; or there is nothing to fill."""
     text = tile(pad=1)
     body = "\n".join((
         alloc("part", text, 0, valid), alloc("whole", text), alloc("y", text, 8192), both("S V"),
         f"pto.tfillpad ins(%part : {text}) outs(%whole : {text})", unary("texp", "whole", "y", text)))
     found = check(kernel(body), families="RACE")
-    assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == {verdict}
+    assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == verdicts
+
+
+@pytest.mark.parametrize(("address", "verdicts"), [(0, {Verdict.PROVED}), (8192, {Verdict.REFUTED})])
+def test_a_fill_reads_what_it_does_not_fill_in_place(address: int, verdicts: set[Verdict]) -> None:
+    """What was written before is copied elsewhere, or stays where it is: then only the load and the fill conflict."""
+    text = tile(pad=1)
+    body = "\n".join((
+        alloc("part", text, 0, "c16"), alloc("whole", text, address), both("S V"), fill("part", text),
+        f"pto.tfillpad ins(%part : {text}) outs(%whole : {text})"))
+    found = check(kernel(body), families="RACE")
+    assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == verdicts - {Verdict.PROVED}
+
+
+@pytest.mark.parametrize(("reader", "verdict"), [("part", Verdict.PROVED), ("whole", Verdict.REFUTED)])
+def test_what_reads_the_valid_part_of_a_tile_that_is_filled_needs_no_order(reader: str, verdict: Verdict) -> None:
+    """Rows from %N on are filled while an op reads those before, or all of them."""
+    text = tile(pad=1)
+    body = "\n".join((
+        alloc("part", text, 0, "N"), alloc("whole", text), alloc("y", text, 8192, "N" if reader == "part" else "c32"),
+        both("S V"), unary("texp", reader, "y", text), f"pto.tfillpad ins(%part : {text}) outs(%whole : {text})"))
+    found = check(kernel(body, "%N: index"), families="RACE", assume=("N >= 1", "N <= 16"))
+    assert {o.verdict for o in found.obligations if o.rule == "RACE-WAR"} == {verdict}
+
+
+def test_after_a_fill_in_place_a_tile_still_has_the_readers_of_its_valid_part() -> None:
+    """MTE2 is told that the fill is over, not that the op of MTE3 before has read its rows."""
+    text = tile(pad=1)
+    body = "\n".join((
+        view("pv", "p", "c64"), window("src", "pv", "%c0, %c0", "%c32, %c64"),
+        window("top", "pv", "%c0, %c0", "%c16, %c64"), alloc("part", text, 0, "c16"), alloc("whole", text),
+        store("part", "top", text),
+        f"pto.tfillpad ins(%part : {text}) outs(%whole : {text})", both("V MTE2"), load("src", "whole", text)))
+    found = check(kernel(body), families="RACE")
+    assert {o.verdict for o in found.obligations if o.rule == "RACE-WAR" and "tstore" in o.site} == {
+        Verdict.PROVED, Verdict.REFUTED}
 
 
 def test_where_a_scatter_writes_is_what_data_says() -> None:

@@ -422,3 +422,24 @@ def test_a_path_that_knows_nothing_is_not_lost_where_others_know_the_condition()
         args="%M: index, %N: index")
     result = judge(text)
     assert {o.verdict for o in result.obligations if o.rule == "RACE-RAW"} > {PROVED}, "the last read is not ordered"
+
+
+@pytest.mark.parametrize(("address", "found"), [(8192, set()), (2048, {UNKNOWN})])
+def test_a_view_lies_in_its_tile(address: int, found: set[Verdict]) -> None:
+    """8 rows from row %N on of a tile, and a load: behind all of the tile, or over its rows from 8 on."""
+    part = tile(8, 64)
+    text = pipes(
+        f"%part = pto.subview %a[%N, %c0] sizes [8, 64] : {VEC} -> {part}", f"%at = arith.constant {address} : i64",
+        f"%d = pto.alloc_tile addr = %at valid_row = %c32 valid_col = %c64 : {VEC}",
+        f"%e = pto.alloc_tile addr = %a32768 valid_row = %c8 valid_col = %c64 : {part}", both("S V"),
+        unary("texp", "part", "e", part), load("src", "d", VEC, "32x64"), args="%N: index")
+    assert {o.verdict for o in judge(text).obligations if o.rule == "RACE-WAR"} == found
+
+
+def test_what_is_assumed_of_sizes_keeps_windows_apart() -> None:
+    """Stores of %N rows, 32 rows apart, without a barrier of MTE3."""
+    text = pipes(
+        window("first", "qv", "%c0, %c0", "%N, %c64"), window("second", "qv", "%c32, %c0", "%N, %c64"), both("S MTE3"),
+        store("a", "first", VEC), store("b", "second", VEC), args="%N: index")
+    assert verdicts_of(judge(text)) == {UNKNOWN}
+    assert verdicts_of(judge(text, assume=("N <= 32",))) == set()

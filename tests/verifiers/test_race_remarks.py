@@ -14,7 +14,8 @@ from pypto_verified.targets import TARGETS, target
 from tests.sync.judged import verdicts, without
 from tests.sync.programs import random_program
 from tests.verifiers.examples_event import flag, loop
-from tests.verifiers.examples_race import barrier, both, chain, exp, pipes, read, write
+from tests.verifiers.examples_race import VEC, barrier, both, chain, exp, pipes, read, write
+from tests.verifiers.kernels import store, window
 from verifiers import Options
 from verifiers.access import build_program
 from verifiers.race.redundant import redundant
@@ -22,8 +23,10 @@ from verifiers.race.remarks import sync_remarks
 from verifiers.solver import Ladder
 
 
-def _remarks(text: str, chip: str = "a2a3", explicit: bool = False) -> list[str]:
-    return sync_remarks(parse(text, "k.pto"), target(chip), Options(explicit_sync=explicit))
+def _remarks(
+    text: str, chip: str = "a2a3", explicit: bool = False, assume: tuple[str, ...] = ()
+) -> list[str]:
+    return sync_remarks(parse(text, "k.pto"), target(chip), Options(assume, explicit_sync=explicit))
 
 
 def test_a_text_without_flags_is_left_to_the_assembler() -> None:
@@ -50,6 +53,32 @@ def test_a_barrier_in_a_loop_that_flags_make_spare_costs_each_iteration() -> Non
     text = pipes(loop("M", read("a"), both("MTE2 V"), exp("a", "b"), barrier("V"), both("V MTE2", 1)), args="%M: index")
     (remark,) = _remarks(text)
     assert "barrier V" in remark and remark.endswith("in each iteration")
+
+
+def test_a_barrier_between_ops_on_empty_tiles_is_named_though_no_access_follows() -> None:
+    """The last two ops have no valid element; a barrier behind them is the next kernel's business."""
+    empty = f"%e = pto.alloc_tile addr = %a0 valid_row = %c0 valid_col = %c0 : {VEC}"
+    text = pipes(
+        read("a"), both("MTE2 V"), exp("a", "b"), empty, exp("e", "e"), barrier("V"), exp("e", "e"), barrier("V"))
+    (remark,) = _remarks(text)
+    first, _ = (n for n, x in enumerate(text.splitlines(), 1) if "<PIPE_V>" in x and "barrier" in x)
+    assert f"barrier V (line {first})" in remark
+
+
+def test_what_is_assumed_of_sizes_makes_a_barrier_redundant() -> None:
+    """Two stores of `%N` rows, 32 rows apart."""
+    text = pipes(
+        window("first", "qv", "%c0, %c0", "%N, %c64"), window("second", "qv", "%c32, %c0", "%N, %c64"), both("S MTE3"),
+        store("a", "first", VEC), barrier("MTE3"), store("b", "second", VEC), args="%N: index")
+    assert not [r for r in _remarks(text) if "barrier" in r]
+    assert [r for r in _remarks(text, assume=("N <= 32",)) if "barrier MTE3" in r]
+
+
+def test_a_function_that_is_too_large_says_that_nothing_was_looked_for() -> None:
+    """80 flags are set and waited for, alone and after 100 other ops."""
+    few, many = (pipes(*[exp("a", "a")] * n, *[both("V MTE3")] * 80) for n in (0, 100))
+    assert not [r for r in _remarks(few) if "not examined" in r]
+    assert [r for r in _remarks(many) if r.startswith("redundancy not examined: k: 160 sync ops among 260 ops")]
 
 
 def test_in_the_strict_reading_what_keeps_a_set_behind_the_last_wait_is_not_redundant() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from pypto_verified.index import Expr
+from pypto_verified.index import TRUE, Expr
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.op_pipes import op_phases, op_pipes
@@ -15,8 +15,9 @@ from pypto_verified.pto.types import PtrType
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import SCALAR
 from verifiers.access import AccessProgram, Root, Step, TensorView, TileUse, Window
-from verifiers.access.overlap import needed, touched
+from verifiers.access.overlap import inside_root, needed, touched
 from verifiers.access.program import Operand, Pointer
+from verifiers.race.fills import fills_nothing, in_place
 from verifiers.race.places import OnChip, Place, box_of, element_box, names, view_box
 from verifiers.race.rings import ring_places
 
@@ -33,7 +34,7 @@ class Access:
     all pipes that the sources name for it; `what`: the tile or tensor, for reports; `names`: symbols of its place;
     `arrives`: what it writes was put there by another core, which the pipe between them keeps in order (FIFO);
     `tile`: whose bytes they are, if they are on chip; `releases`: from here on another core may write there (see
-    `releases`)."""
+    `releases`); `pads`: it writes the padding of its tile and nothing else (see `fills`)."""
 
     number: int
     step: Step
@@ -48,6 +49,7 @@ class Access:
     arrives: bool = False
     tile: TileUse | None = None
     releases: bool = False
+    pads: bool = False
 
     @property
     def scalar(self) -> bool:
@@ -74,8 +76,9 @@ def accesses_of(program: AccessProgram, target: Target) -> Mapping[int, tuple[Ac
 
 def _of_step(step: Step, target: Target, number: int, rings: Rings) -> Iterator[Access]:
     op = step.op
-    if op.name.startswith(_NO_ACCESS):
+    if op.name.startswith(_NO_ACCESS) or fills_nothing(step):
         return
+    pads = in_place(step)
     others = op_phases(op, target.name)[1:]
     _, assumption = op_pipes(op, target.name)
     for i, phase in enumerate(step.phases):
@@ -87,7 +90,7 @@ def _of_step(step: Step, target: Target, number: int, rings: Rings) -> Iterator[
             readings = tuple(sorted(readings, key=lambda pipe: pipe == SCALAR))
         seen: set[Hashable] = set()
         for writes, groups in ((False, phase.reads), (True, phase.writes)):
-            operands = [o for g in groups for o in step.operands.get(g, ())]
+            operands = [o for g in groups for o in step.operands.get(g, ())] if writes or not pads else []
             if writes and step.made is not None:
                 operands.append(step.made)
             for operand in operands:
@@ -97,7 +100,8 @@ def _of_step(step: Step, target: Target, number: int, rings: Rings) -> Iterator[
                 seen.add(key)
                 yield Access(
                     number, step, i, writes, readings[0], readings, assumption, place, _what(operand), names(place),
-                    operand is step.made and target.on_chip_pipe, operand if isinstance(operand, TileUse) else None)
+                    operand is step.made and target.on_chip_pipe, operand if isinstance(operand, TileUse) else None,
+                    pads=pads)
                 number += 1
 
 
@@ -119,12 +123,13 @@ def _place(step: Step, operand: Operand, writes: bool, rings: Rings) -> Place | 
 def place_of(tile: TileUse, rings: Rings) -> OnChip:
     """All bytes of a tile."""
     root, rect = tile.root, tile.rect
+    inside = inside_root(tile) if rect.base.value is None else TRUE
     if root in rings:
         ring, base = rings[root]
-        return OnChip(ring, base + rect.base, rect)
+        return OnChip(ring, base + rect.base, rect, inside)
     if root.address is None:
-        return OnChip(root, rect.base, rect)
-    return OnChip(root.space, root.address + rect.base, rect)
+        return OnChip(root, rect.base, rect, inside)
+    return OnChip(root.space, root.address + rect.base, rect, inside)
 
 
 def _scalar_place(step: Step, pointer: Pointer) -> Place:

@@ -13,9 +13,9 @@ from verifiers.access import Rect, Step, TileUse
 from verifiers.access.indexed import indexed
 from verifiers.access.overlap import same_bytes
 from verifiers.access.tiles import inner_box
+from verifiers.race.fills import FILLS
 
 _ELEMENT = frozenset({"pto.tgetval", "pto.tsetval"})
-_FILLS = frozenset({"pto.tfillpad", "pto.tfillpad_inplace"})
 _BLOCK = 32
 """Bytes to which a fill aligns the first column of padding."""
 
@@ -37,7 +37,7 @@ def touched_in_run(
         return base, replace(rect, rows=0)
     rows, cols = extent(tile.valid_rows), extent(tile.valid_cols)
     (source, *_), (result, *_) = step.tiles("src") or (tile,), step.tiles("dst") or (tile,)
-    if step.op.name in _FILLS and same_bytes(source, result) is TRUE:
+    if step.op.name in FILLS and same_bytes(source, result) is TRUE:
         return _filled(source, rect, base, rows, extent) if writes else (base, replace(rect, rows=0))
     return base, certain(tile, rect, rows, cols)
 

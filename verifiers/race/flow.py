@@ -18,7 +18,7 @@ from verifiers.race.items import Item
 from verifiers.race.literals import Literals, decided, strongest, with_conjuncts
 from verifiers.race.order import Order
 from verifiers.race.paths import Paths, join, merge, nodes, put, spoken, subject
-from verifiers.race.places import Place, apart
+from verifiers.race.places import Place, apart, taken_for_granted
 from verifiers.race.sync import Sync
 from verifiers.race.walker import Core, Walker
 from verifiers.solver import Ladder
@@ -61,6 +61,7 @@ class Flow(Walker):
     def __init__(self, core: Core, ladder: Ladder, assumed: Cond = TRUE) -> None:
         super().__init__(core)
         self._ladder = ladder
+        self._facts = self.program.symbols.facts & assumed
         self._questions = 0
         self._loops: dict[Loop, Cycle | None] = {}
         self._branches: dict[Loop, Branch] = {}
@@ -137,7 +138,7 @@ class Flow(Walker):
         self._questions += 1
         if self._questions > _QUESTIONS:
             return True
-        relevant, _, _ = split_by_relevance(self.program.symbols.facts, names_of(goal))
+        relevant, _, _ = split_by_relevance(self._facts & taken_for_granted(a, b), names_of(goal))
         return not self._ladder.entails(relevant, goal)
 
     # Branches

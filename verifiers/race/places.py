@@ -6,7 +6,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias, Union
 
-from pypto_verified.index import Cond, Expr, IntLike, any_of, const, substitute, symbols_of
+from pypto_verified.index import Cond, Expr, IntLike, any_of, const, substitute, substitute_cond, symbols_of
 from pypto_verified.index.cond import TRUE
 from verifiers.access import Rect, TensorView, Window
 from verifiers.access.overlap import disjoint_rects, mask
@@ -16,18 +16,21 @@ Symbols: TypeAlias = Mapping[str, IntLike]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OnChip:
-    """`rect` with its first byte at `base` of `arena`: a memory space, or one allocation that has no address."""
+    """`rect` with its first byte at `base` of `arena`: a memory space, or one allocation that has no address. `inside`:
+    that a view lies in its tile, which the VIEW rules show."""
 
     arena: Hashable
     base: Expr
     rect: Rect
+    inside: Cond = TRUE
 
     def exprs(self) -> tuple[Expr, ...]:
         return (self.base,)
 
     def at(self, values: Symbols) -> OnChip:
         """The place with symbols replaced."""
-        return replace(self, base=substitute(self.base, values))
+        return replace(
+            self, base=substitute(self.base, values), inside=substitute_cond(self.inside, values))
 
     def key(self) -> Hashable:
         """Equal for equal places."""
@@ -171,6 +174,11 @@ def covers(a: Place, b: Place) -> bool:
         return difference is not None and solid and 0 <= difference <= a.rect.span - b.rect.span
     theirs = mask(b.base.value, b.rect.rows, b.rect.row_bytes, b.rect.pitch)
     return not theirs & ~mask(a.base.value, a.rect.rows, a.rect.row_bytes, a.rect.pitch)
+
+
+def taken_for_granted(a: Place, b: Place) -> Cond:
+    """What other rules show of two places."""
+    return (a.inside if isinstance(a, OnChip) else TRUE) & (b.inside if isinstance(b, OnChip) else TRUE)
 
 
 def names(place: Place) -> frozenset[str]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from pypto_verified.index import TRUE, Cond
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram
 from verifiers.flags import cores_of
 from verifiers.race.flow import Flow
-from verifiers.race.sync import Kind, Sync, is_manual
-from verifiers.race.walker import Core
+from verifiers.race.items import Item
+from verifiers.race.sync import Kind, Sync, is_manual, sync_of
+from verifiers.race.walker import Core, Pair
 from verifiers.sites import op_text
 from verifiers.solver import Ladder
 
@@ -36,27 +38,53 @@ class Redundant:
         return f"redundant sync: {what} (line {lines}) orders nothing that is not ordered anyway; it runs {often}"
 
 
-def redundant(program: AccessProgram, target: Target, ladder: Ladder, strict: bool = False) -> list[Redundant]:
-    """What may go, one group at a time; nothing where an order is missing, where an access is not modelled, or for
-    functions beyond `_MOST_WORK`. A barrier after the last access is not looked at: what follows may rely on it."""
+def unexamined(program: AccessProgram, target: Target) -> str:
+    """Why `redundant` does not look at a function that orders its own pipes; '' if it does."""
+    syncs = sum(sync_of(step, target) is not None for step in program.steps)
+    if len(program.steps) * syncs <= _MOST_WORK or not is_manual(program):
+        return ""
+    return f"{syncs} sync ops among {len(program.steps)} ops are too many to leave them out in turn"
+
+
+def redundant(
+    program: AccessProgram, target: Target, ladder: Ladder, strict: bool = False, assumed: Cond = TRUE
+) -> list[Redundant]:
+    """What may go where `assumed` holds, one group at a time; nothing where an order is missing, where an access is not
+    modelled, or for functions that are left `unexamined`. A barrier after the last op that runs on a pipe is not looked
+    at: what follows may rely on it."""
     found: list[Redundant] = []
-    if program.gaps or not all(step.modelled for step in program.steps):
+    if program.gaps or not all(step.modelled for step in program.steps) or unexamined(program, target):
         return found
     for foreign in cores_of(program).values() if is_manual(program) else ():
-        whole = Flow(Core(program, target, strict, frozenset(foreign)), ladder)
+        whole = Flow(Core(program, target, strict, frozenset(foreign)), ladder, assumed)
         if not _in_order(whole):
             return []
-        if len(program.steps) * len(whole.syncs) > _MOST_WORK:
-            return []
-        last = max(whole.accesses, default=0)
+        last = max((s.index for s in program.steps if s.op not in foreign and any(p.pipe for p in s.phases)), default=0)
         looked_at = [
             s for s in whole.syncs.values() if s.step.index < last or s.step.loops or s.kind in (Kind.SET, Kind.WAIT)]
         for group in _groups(looked_at):
             skip = frozenset(s.step.index for s in group)
-            without = Flow(Core(program, target, strict, frozenset(foreign), skip), ladder)
-            if _in_order(without):
+            if _may_go(Core(program, target, strict, frozenset(foreign), skip), ladder, assumed):
                 found.append(Redundant(group, max(len(s.step.loops) for s in group)))
     return found
+
+
+class _NeededError(Exception):
+    """A pair of accesses is open."""
+
+
+class _Without(Flow):
+    """A walk that ends where the first pair is open."""
+
+    def found_open(self, pair: Pair, earlier: Item, later: Item) -> None:
+        raise _NeededError
+
+
+def _may_go(rest: Core, ladder: Ladder, assumed: Cond) -> bool:
+    try:
+        return _in_order(_Without(rest, ladder, assumed))
+    except _NeededError:
+        return False
 
 
 def _in_order(flow: Flow) -> bool:

@@ -13,6 +13,7 @@ from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import CACHE, SCALAR, Hazard, fences_between, ordered_on_pipe
 from verifiers.access import AccessProgram, Rect, Step
 from verifiers.race.accesses import Access, accesses_of, is_global
+from verifiers.race.fills import beside
 from verifiers.race.items import Item, Items
 from verifiers.race.order import Order
 from verifiers.race.places import OnChip, Place
@@ -227,6 +228,8 @@ class Walker:
                 continue
             if first.step is second.step and earlier.pipe != later.pipe and len(first.readings) > 1:
                 continue  # one op runs on one pipe, whichever that is
+            if _beside(first, second) or _beside(second, first):
+                continue
             if earlier.pipe == later.pipe and ordered_on_pipe(
                     self.core.target, later.pipe, hazard, self.core.strict):
                 continue
@@ -249,6 +252,10 @@ class Walker:
 def _flag(sync: Sync, id: int) -> OnChip:
     """A flag as a place."""
     return OnChip(("flag", sync.pair), const(id), Rect(const(0), 1, 1, 1))
+
+
+def _beside(fill: Access, other: Access) -> bool:
+    return fill.pads and not other.writes and other.tile is not None and beside(fill.step, other.step, other.tile)
 
 
 def _hazard(first: Access, second: Access) -> Hazard:
