@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 
 import numpy as np
 import pytest
@@ -42,15 +42,27 @@ def _kernels(on: str) -> Iterator[tuple[Case, PtoKernel]]:
 MADE = [(on, case, kernel) for on in TARGETS for case, kernel in _kernels(on)]
 
 
+def _loads(kernel: PtoKernel, op: str) -> list[int]:
+    """The lines that load what the op reads: neither what its result's tile holds before, nor scratch."""
+    loaded = [(n, line.partition("pto.tload ins(")[2]) for n, line in enumerate(kernel.text.splitlines())]
+    return [n for n, src in loaded if src and not src.startswith(("%whole", "%out", NOT_READ.get(op, "%none")))]
+
+
+def _without(kernel: PtoKernel, left_out: Container[int]) -> str:
+    return "\n".join("" if n in left_out else line for n, line in enumerate(kernel.text.splitlines()))
+
+
 @pytest.mark.parametrize(("on", "op"), sorted({(on, case.op) for on, case, _ in MADE}))
 def test_what_is_made_of_a_tile_that_was_never_written_is_told_when_it_is_stored(on: str, op: str) -> None:
     warnings.simplefilter("ignore")
     for case, kernel in ((c, k) for where, c, k in MADE if (where, c.op) == (on, op)):
-        lines = kernel.text.splitlines()
-        for number, line in enumerate(lines):
-            loaded = line.strip().removeprefix("pto.tload ins(")
-            # What a result's tile holds before the op, and scratch, is not read.
-            if loaded == line.strip() or loaded.startswith(("%whole", "%out", NOT_READ.get(op, "%none"))):
-                continue
-            outcome = _run(case, kernel, "\n".join(lines[:number] + lines[number + 1:]), on)
-            assert "uninitialised" in {e.kind for e in outcome.errors}, (case.name, line)
+        loads = _loads(kernel, op)
+        for number in loads:
+            outcome = _run(case, kernel, _without(kernel, [number]), on)
+            assert "uninitialised" in {e.kind for e in outcome.errors}, (case.name, number)
+        errors = _run(case, kernel, _without(kernel, loads), on).errors
+        told = {(e.op, e.line) for e in errors if e.kind == "uninitialised"}
+        stores = {n for n, line in enumerate(kernel.text.splitlines(), 1) if "pto.tstore" in line}
+        # An op that can't go on without its indices tells it itself.
+        if loads and all(name == "pto.tstore" for name, _ in told):
+            assert {line for _, line in told} >= stores, case.name

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from pypto_verified.dtypes import INDEX
 from pypto_verified.errors import PassError
 from pypto_verified.ir.expr import Call
 from pypto_verified.ir.stmt import Assign, For, Function, If, While
+from pypto_verified.ir.types import ScalarType
 from pypto_verified.ir.walk import walk_stmts
 from pypto_verified.passes import invariants as inv
 from pypto_verified.passes.pipeline import run
@@ -94,6 +96,21 @@ def test_the_stop_of_a_loop_with_break_is_read_once() -> None:
             x = pl.add(x, x)
         return pl.store(x, [0, 0], out)
     """)
+
+
+def test_the_stop_of_a_loop_with_break_has_a_name_of_its_own() -> None:
+    f = after(kernel(PARAMS, """
+        x = pl.load(a, [0, 0], [16, 64])
+        i_stop = n + 1
+        for i in pl.range(n * 2):
+            if i == 3:
+                break
+            x = pl.add(x, x)
+        return pl.store(x, [i_stop, 0], out)
+    """), "CtrlFlowTransform")
+    scalars = [s.var for s in f.body if isinstance(s, Assign) and isinstance(s.var.type, ScalarType)]
+    assert [(v.name, v.type) for v in scalars if "stop" in v.name] == [
+        ("i_stop", ScalarType(INDEX)), ("i_stop__1", ScalarType(INDEX))]
 
 
 def test_ssa_keeps_the_first_name_and_numbers_the_others() -> None:
