@@ -1,8 +1,8 @@
 """A limit to the processor time that one kernel may take: how busy the machine is does not count.
 
 A timer interrupts what a main thread does in Python. Where there is none (on Windows, and in other threads) a kernel is
-late when it ends late. Code that does not come back to the interpreter, or waits for what never comes, is beyond both: a
-worker of a pool looks at `hopeless` and ends itself. What threads of a cluster do is therefore done `apart`.
+late when it ends late. Code that does not come back to the interpreter, or waits for what never comes, is beyond both:
+a worker of a pool looks at `hopeless` and ends itself. What threads of a cluster do is therefore done `apart`.
 """
 
 from __future__ import annotations
