@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pypto_verified.errors import ParseError
+from pypto_verified.errors import NotModelled, ParseError
 from pypto_verified.pto.reader import read
 
 TILE = "!pto.tile_buf<vec, 8x16xf32>"
@@ -134,3 +134,55 @@ def test_the_one_block_of_an_execute_region_yields_its_results() -> None:
     with pytest.raises(ParseError) as caught:
         read(text.format("", ""))
     assert "must end in scf.yield of index" in caught.value.message
+
+
+@pytest.mark.parametrize("head", [
+    '"builtin.module"() <{{sym_name = "m", pto.target_arch = "a5"}}> ({{\n{}}}) : () -> ()\n',
+    '"builtin.module"() <{{sym_name = "m"}}> ({{\n{}}}) {{pto.target_arch = "a5"}} : () -> ()\n',
+    '"builtin.module"() ({{\n^bb0:\n{}}}) {{pto.target_arch = "a5", sym_name = "m"}} : () -> () loc("a.py":1:1)\n',
+])
+def test_a_module_has_its_properties_in_front_or_behind(head: str) -> None:
+    own = read('module @m attributes {pto.target_arch = "a5"} {\n  func.func @f() {\n    return\n  }\n}\n')
+    func = '  "func.func"() <{function_type = () -> (), sym_name = "f"}> ({\n    "func.return"() : () -> ()\n  }) : () -> ()\n'
+    assert read(head.format(func)) == own
+    broken = head.replace("}}> (", "}} (")
+    if broken != head:
+        with pytest.raises(ParseError, match="expected '>'"):
+            read(broken.format(func))
+
+
+def _generic(*lines: str) -> str:
+    body = "".join(f"    {line}\n" for line in lines)
+    return ('"builtin.module"() ({\n  "func.func"() <{function_type = (index, i1) -> (), sym_name = "f"}> ({\n'
+            f'  ^bb0(%n: index, %b: i1):\n{body}    "func.return"() : () -> ()\n  }}) : () -> ()\n}}) : () -> ()\n')
+
+
+ALLOC = f'"pto.alloc_tile"({{}}) <{{{{operandSegmentSizes = array<i32: {{}}>}}}}> : ({{}}) -> {TILE}'
+
+
+@pytest.mark.parametrize(("line", "message"), [
+    ('"func.call"() : () -> ()', "func.call needs a callee"),
+    ('"scf.for"(%n, %n, %n) ({\n^bb0:\n  "scf.yield"() : () -> ()\n}) : (index, index, index) -> ()',
+     "the first region of scf.for takes other arguments than the op hands it"),
+    ('"scf.while"(%n) ({\n^bb0(%a: index):\n  "scf.condition"(%b, %a) : (i1, index) -> ()\n}, {\n^bb0:\n'
+     '  "scf.yield"(%n) : (index) -> ()\n}) : (index) -> index', "the arguments of the loop body differ"),
+    ('"cf.br"(%n, %n) : (index, index) -> ()', "cf.br has 1 successors, found 0"),
+    ('"scf.if"(%b, %n) ({\n  "scf.yield"() : () -> ()\n}, {\n}) : (i1, index) -> ()', "scf.if has 1 operands, found 2"),
+    (f'%c = "arith.constant"() <{{value = 3 : i32}}> : () -> {TILE}', "not modelled: a constant"),
+    (f"%t = {ALLOC.format('', '0, 0', '')}", "pto.alloc_tile needs 3 operandSegmentSizes"),
+    (f"%t = {ALLOC.format('%n', '0, 1, 1', 'index')}", "operandSegmentSizes counts 2 operands, there are 1"),
+    (f"%t = {ALLOC.format('%n, %n', '0, 1, 0', 'index, index')}", "operandSegmentSizes counts 1 operands, there are 2"),
+    (f"%t = {ALLOC.format('%n, %n', '0, 2, 0', 'index, index')}", "cannot have 2 values"),
+    (f"%t = {ALLOC.format('', '0, -1, 1', '')}", "expected array<i32: ...>"),
+    ('"scf.yield"(%n) : () -> ()', "1 operands, but 0 types are written"),
+])
+def test_an_op_in_generic_form_that_does_not_fit(line: str, message: str) -> None:
+    with pytest.raises((ParseError, NotModelled)) as caught:
+        read(_generic(line))
+    assert message in str(caught.value)
+
+
+def test_operands_that_are_left_out_are_counted_as_none() -> None:
+    made = read(_generic(f"%t = {ALLOC.format('%n, %n', '0, 1, 1', 'index, index')}"))
+    (alloc, _) = made.funcs[0].body.ops  # type: ignore[union-attr]  # it has one
+    assert list(alloc.args) == ["valid_row", "valid_col"]
