@@ -143,7 +143,8 @@ def test_the_one_block_of_an_execute_region_yields_its_results() -> None:
 ])
 def test_a_module_has_its_properties_in_front_or_behind(head: str) -> None:
     own = read('module @m attributes {pto.target_arch = "a5"} {\n  func.func @f() {\n    return\n  }\n}\n')
-    func = '  "func.func"() <{function_type = () -> (), sym_name = "f"}> ({\n    "func.return"() : () -> ()\n  }) : () -> ()\n'
+    func = ('  "func.func"() <{function_type = () -> (), sym_name = "f"}> ({\n    "func.return"() : () -> ()\n'
+            "  }) : () -> ()\n")
     assert read(head.format(func)) == own
     broken = head.replace("}}> (", "}} (")
     if broken != head:
