@@ -81,6 +81,39 @@ def test_a_pop_of_a2a3_copies_its_slot_and_the_copy_must_have_been_read_when_a_l
         assert set(found) == {expected}
 
 
+def _in_nest(after: str, outer: str = "%c2") -> str:
+    """The loop of the pops, and that of the pushes, in another loop."""
+    inner = "scf.for %i = %c0 to %c8 step %c1 {"
+    text = given_back(after, memory=True).replace(inner, f"scf.for %j = %c0 to {outer} step %c1 {{\n{inner}")
+    return text.replace("return", "}\nreturn")
+
+
+@pytest.mark.requirement("XC-09")
+@pytest.mark.parametrize("outer", ["%c2", "%n"])
+def test_pops_in_a_nest_of_loops_take_the_slots_in_turn(outer: str) -> None:
+    for after, expected in (("MTE3 MTE2", Verdict.PROVED), ("MTE3 V", Verdict.REFUTED)):
+        assert set(verdicts(_in_nest(after, outer), "RACE-WAR", "a2a3")) == {expected}
+
+
+@pytest.mark.requirement("XC-09")
+@pytest.mark.parametrize(("after", "expected"), [
+    ("MTE3 MTE2", {Verdict.PROVED}), ("MTE3 V", {Verdict.REFUTED, Verdict.UNKNOWN})])
+def test_a_tile_whose_slot_the_path_decides_may_lie_in_any(after: str, expected: set[Verdict]) -> None:
+    """For some sizes each turn pops a second tile. Only the right flag keeps later pops behind a store; without it the
+    next tile of another slot is not told from one of the same."""
+    text = given_back(after, memory=True).replace(PUSH, f"{PUSH}\n{TAKEN}\n{PUSH}\n}}")
+    text = text.replace(FREE, f"{FREE}\n{TAKEN}\n{pop('more')}\n{FREE}\n}}")
+    assert set(verdicts(text, "RACE-WAR", "a2a3")) == expected
+
+
+def test_what_is_not_decided_about_slots_says_so() -> None:
+    """The branch is never taken in a run: nothing shows a failure."""
+    text = given_back("MTE3 V", 8, "%c8", memory=True)
+    text = text.replace(FREE, f"{FREE}\n{TAKEN}\n{pop('more')}\n{FREE}\n}}")
+    told = [f.message for f in last(text, "a2a3", ("n <= 8",)).findings if f.rule == "RACE-WAR"]
+    assert told and all("which slot the pops of" in message for message in told)
+
+
 @pytest.mark.parametrize(("between", "found"), [
     (f"{TAKEN}\n{FREE}\n}} else {{\n{FREE}\n}}", [Verdict.REFUTED] * 2),
     (turns("%c1", FREE).replace("%i", "%j"), [Verdict.REFUTED]),

@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from pypto_verified.index import TRUE, Expr
+from pypto_verified.index import TRUE, Expr, const
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.op_pipes import op_phases, op_pipes
 from pypto_verified.pto.types import PtrType
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import SCALAR
-from verifiers.access import AccessProgram, Root, Step, TensorView, TileUse, Window
+from verifiers.access import AccessProgram, Rect, Root, Step, TensorView, TileUse, Window
 from verifiers.access.overlap import inside_root, needed, touched
 from verifiers.access.program import Operand, Pointer
 from verifiers.race.fills import fills_nothing, in_place
 from verifiers.race.places import OnChip, Place, box_of, element_box, names, view_box
-from verifiers.race.rings import ring_places
+from verifiers.race.rings import InRing, ring_places
 
-Rings: TypeAlias = Mapping[Root, tuple[Hashable, Expr]]
+Rings: TypeAlias = Mapping[Root, InRing]
 
 _NO_ACCESS = ("pto.tfree", "pto.set_ffts", "pto.cmo.cacheinvalid", "pto.syncall", "pto.aic_initialize_pipe",
               "pto.aiv_initialize_pipe", "pto.talloc")
@@ -34,7 +34,8 @@ class Access:
     all pipes that the sources name for it; `what`: the tile or tensor, for reports; `names`: symbols of its place;
     `arrives`: what it writes was put there by another core, which the pipe between them keeps in order (FIFO);
     `tile`: whose bytes they are, if they are on chip; `releases`: from here on another core may write there (see
-    `releases`); `pads`: it writes the padding of its tile and nothing else (see `fills`)."""
+    `releases`); `pads`: it writes the padding of its tile and nothing else (see `fills`); `somewhere`: its bytes lie
+    somewhere in `place`."""
 
     number: int
     step: Step
@@ -50,6 +51,12 @@ class Access:
     tile: TileUse | None = None
     releases: bool = False
     pads: bool = False
+    somewhere: bool = False
+
+    @property
+    def fills_place(self) -> bool:
+        """Whether it writes all bytes of its place."""
+        return self.writes and not self.pads and not self.somewhere
 
     @property
     def scalar(self) -> bool:
@@ -101,7 +108,7 @@ def _of_step(step: Step, target: Target, number: int, rings: Rings) -> Iterator[
                 yield Access(
                     number, step, i, writes, readings[0], readings, assumption, place, _what(operand), names(place),
                     operand is step.made and target.on_chip_pipe, operand if isinstance(operand, TileUse) else None,
-                    pads=pads)
+                    pads=pads, somewhere=isinstance(operand, TileUse) and _anywhere(operand, rings))
                 number += 1
 
 
@@ -120,13 +127,19 @@ def _place(step: Step, operand: Operand, writes: bool, rings: Rings) -> Place | 
     return None
 
 
+def _anywhere(tile: TileUse, rings: Rings) -> bool:
+    return tile.root in rings and rings[tile.root].base is None
+
+
 def place_of(tile: TileUse, rings: Rings) -> OnChip:
-    """All bytes of a tile."""
+    """All bytes of a tile; of its ring, where its slot is not told."""
     root, rect = tile.root, tile.rect
     inside = inside_root(tile) if rect.base.value is None else TRUE
     if root in rings:
-        ring, base = rings[root]
-        return OnChip(ring, base + rect.base, rect, inside)
+        ring = rings[root]
+        if ring.base is None:
+            return OnChip(ring.name, const(0), Rect(const(0), 1, ring.bytes, ring.bytes))
+        return OnChip(ring.name, ring.base + rect.base, rect, inside)
     if root.address is None:
         return OnChip(root, rect.base, rect, inside)
     return OnChip(root.space, root.address + rect.base, rect, inside)

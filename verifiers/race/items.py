@@ -79,7 +79,7 @@ class Items:
                     continue
                 if self.meet(other.place, item.place):
                     conflicts |= 1 << other.bit
-                    if item.access.writes and not item.access.pads and covers(item.place, other.place):
+                    if item.access.fills_place and covers(item.place, other.place):
                         covered |= 1 << other.bit
             self._compared[item.bit] = done | new
             self._conflicts[item.bit] = conflicts

@@ -30,6 +30,8 @@ def _pairs(hazard: Hazard) -> Callable[[Context], Iterator[PairSite]]:
                         why = why_open(pair.fails, run, core.flow.blind)
                         if pair.open and not pair.fails:
                             why = other_pipes(pair)
+                        elif why and run is None and (pair.first.somewhere or pair.second.somewhere):
+                            why = f"which slot the pops of {pair.second.what} take is not told, {why}"
                         yield pair_site(context, pair, run, why)
 
     return sites

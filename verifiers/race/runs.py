@@ -14,6 +14,7 @@ from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.targets.fifo import posts
 from pypto_verified.targets.pipes import Hazard, cross_flag
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
+from verifiers.access.overlap import needed, touched
 from verifiers.race.accesses import Access
 from verifiers.race.answered import Answered
 from verifiers.race.certain import touched_in_run
@@ -191,13 +192,16 @@ class Run(Walker):
         """Where an access is in this run; None if it touches nothing."""
         place = access.place
         if isinstance(place, OnChip):
-            base, rect = place.base, place.rect
+            arena, base, rect = place.arena, place.base, place.rect
+            if access.tile is not None and access.tile.root in self._slots and not self.core.target.on_chip_pipe:
+                part = (touched if access.writes else needed)(access.step, access.tile)
+                arena, base, rect = part.root, part.rect.base, part.rect
             if access.tile is not None:
                 base, rect = touched_in_run(
                     access.step, access.tile, access.writes, rect, base, self.values.of, self._extent)
             if not rect.span:
                 return None
-            return OnChip(self._slots.get(place.arena, place.arena), self._number(base), rect)
+            return OnChip(self._slots.get(arena, arena), self._number(base), rect)
         offsets, sizes, strides = (
             tuple(self._number(e) for e in part) for part in (place.offsets, place.sizes, place.strides))
         return Box(place.arena, self._number(place.offset), offsets, sizes, strides, place.itemsize)
