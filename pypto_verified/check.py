@@ -20,6 +20,7 @@ from pypto_verified import inputs
 from pypto_verified.allow import settle
 from pypto_verified.errors import InputError, Location, NotModelled, PtoError
 from pypto_verified.findings import (
+    OWN_CLAIMS,
     error_finding,
     failed_file,
     internal_error,
@@ -80,6 +81,11 @@ def check_paths(
 ) -> Report:
     """Check kernels (`.py`), modules (`.pto`) and directories of them. InputError for an assumption or a baseline that
     can't be read, or for a second solver that is not there; whatever is wrong with a path is in the report."""
+    accepted = None
+    if options.baseline is not None:
+        from pypto_verified import baseline
+
+        accepted = baseline.read(options.baseline)
     if options.assume:
         from verifiers.assume import check_assumption
 
@@ -104,7 +110,9 @@ def check_paths(
         for result in fresh:
             kept.put(result)
     files_checked = found + fresh
-    settle(files_checked, _text, options.baseline)
+    settle(files_checked, _text)
+    if accepted is not None:
+        baseline.apply(accepted, files_checked)
     return _report(files_checked, options)
 
 
@@ -158,7 +166,22 @@ def _report(files: list[FileResult], options: CheckOptions) -> Report:
         files=sorted(files, key=lambda f: f.path),
         assumptions=[(name, known.get(name, "given on the command line")) for name in sorted(used)],
         versions=_versions() if options.versions else {},
+        claims=_claims(files) if options.versions else {},
     )
+
+
+def _claims(files: list[FileResult]) -> dict[str, str]:
+    """What each rule claims that has a finding."""
+    from verifiers.legal import legality_rules
+    from verifiers.registry import RULES
+
+    functions = [function for file in files for function in file.functions]
+    used = {f.rule for file in files for f in file.findings}
+    used |= {f.rule for function in functions for f in (*function.findings, *(a.finding for a in function.allowed))}
+    known = dict(OWN_CLAIMS)
+    known.update((rule.id, rule.claim) for rule in RULES)
+    known.update((rule.id, rule.claim) for rule in legality_rules() if rule.id in used)
+    return {rule: known[rule] for rule in sorted(used) if rule in known}
 
 
 def _versions() -> dict[str, str]:

@@ -122,7 +122,7 @@ def _check_arguments(check: argparse.ArgumentParser) -> None:
     add("--cache", metavar="DIR", 
         help="where results of unchanged .pto files and the solver's answers are kept (default: the user's cache)")
     add("--no-cache", action="store_true", help="check every file anew")
-    add("-o", "--output", metavar="FILE", help="write the report to a file instead of the terminal")
+    add("-o", "--output", metavar="FILE", help="write the report to a file; the terminal shows a line a finding")
     add("--assume", action="append", default=[], metavar="EXPR", help='a fact to rely on, e.g. "M %% 16 == 0"')
     add("--strict", action="store_true", help="take the stricter reading where sources contradict each other")
     add("--sync", choices=("auto", "explicit", "inserted"), default="auto",
@@ -170,21 +170,21 @@ def _check(options: argparse.Namespace) -> int:
             baseline=options.baseline,
         ), _show_progress if sys.stderr.isatty() else None)
     except InputError as error:
-        return _refuse(str(error))
+        return _refuse(f"{error}" + (f" ({error.help})" if error.help else ""))
     if options.write_baseline is not None and not _write_baseline(options.write_baseline, report):
         return USAGE_ERROR
     return _show(report, options.format, options.output, options.verbose)
 
 
 def _write_baseline(path: str, report: Report) -> bool:
-    from pypto_verified.allow import apply_baseline, write_baseline
+    from pypto_verified import baseline
 
     try:
-        count = write_baseline(path, report.files)
+        count = baseline.write(path, report.files)
     except OSError as error:
         _refuse(f"can't write {path}: {error.strerror or error}")
         return False
-    apply_baseline(path, report.files)
+    baseline.apply(baseline.read(path), report.files)
     print(f"pypto-verify: {path} lists {count} finding{'s' * (count != 1)}", file=sys.stderr)
     return True
 
@@ -230,6 +230,9 @@ def _show(report: Report, form: str, output: str | None, verbose: bool = False) 
             render.write_atomically(output, render.render(report, form, verbose))
         except OSError as error:
             return _refuse(f"can't write {output}: {error.strerror or error}")
+        from pypto_verified.report.summary import digest
+
+        sys.stderr.write(digest(report))
     elif form == "text" and render.wants_colour(sys.stdout):
         render.print_in_colour(report, verbose)
     else:

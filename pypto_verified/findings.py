@@ -29,6 +29,18 @@ _RULE_OF = {
     ParseError: "PARSE", NotModelled: "NOT-MODELLED",
 }
 
+OWN_CLAIMS = {
+    "INPUT": "the file can be read", "LANGUAGE": "the file is a kernel file", "OP": "ops are called as declared",
+    "PASS": "the kernel can be lowered", "CODEGEN": "the kernel has a text", "PARSE": "the text is a module",
+    "ERROR": "the file can be checked", "NOT-MODELLED": "all of the kernel is modelled",
+    "MODEL-FUNC": "all of the function is modelled", "MODEL-OP": "the op is modelled",
+    "EMPTY": "the kernel does something that a rule looks at", "ALLOW": "a comment that accepts says what and why",
+    "REPLAY": "a run shows what a rule refutes", "PASS-MEANING": "both sides of a pass compute the same",
+    "TIMEOUT": "the file is decided in time", "CRASH": "the check of the file ends by itself",
+    "INTERNAL": "this tool has no fault",
+}
+"""What the ids claim that stand beside those of rules, for programs that want a sentence for each."""
+
 
 def error_finding(error: PtoError, path: str) -> Finding:
     """The finding of an error that a user can cause; NotModelled is UNKNOWN, all others are ERROR."""

@@ -110,6 +110,11 @@ class FunctionResult:
         """What a report for people calls the verdict: ALLOWED where nothing is left but what somebody has accepted."""
         return ALLOWED if self.allowed and self.verdict is Verdict.PROVED else self.verdict.value
 
+    @property
+    def acceptable(self) -> list[Finding]:
+        """The findings that somebody may accept: not what is wrong with the input itself."""
+        return [f for f in self.findings if f.verdict in (Verdict.REFUTED, Verdict.UNKNOWN)]
+
     def allow(self, accepted: Allowed) -> None:
         """Take a finding of this function, and its obligation, out of the verdict."""
         found = accepted.finding
@@ -150,12 +155,14 @@ class FileResult:
 
 @dataclass(slots=True)
 class Report:
-    """A run. `assumptions` are (id, text) of those that some obligation used."""
+    """A run. `assumptions` are (id, text) of those that some obligation used; `claims`: what each rule with a finding
+    claims, by its id, and `versions`, for forms that tell them."""
 
     target: str
     files: list[FileResult] = field(default_factory=list)
     assumptions: list[tuple[str, str]] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
+    claims: dict[str, str] = field(default_factory=dict)
 
     def exit_code(self) -> int:
         """VF-05: 2 if any ERROR, else 1 if any REFUTED, else 3 if any UNKNOWN or VACUOUS, else 0."""

@@ -26,7 +26,7 @@ def to_sarif(report: Report) -> str:
         "tool": {"driver": {
             "name": TOOL,
             "version": report.versions.get("pypto-verified", ""),
-            "rules": [{"id": rule} for rule in sorted(rules)],
+            "rules": [_rule(rule, report.claims.get(rule, "")) for rule in sorted(rules)],
         }},
         "artifacts": [_artifact(file) for file in report.files],
         "results": [*(_result(file, f) for file, f in findings), *(_suppressed(file, a) for file, a in allowed)],
@@ -35,6 +35,17 @@ def to_sarif(report: Report) -> str:
         "properties": {"target": report.target, "versions": report.versions, "assumptions": dict(report.assumptions)},
     }
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, sort_keys=True) + "\n"
+
+
+def _rule(id: str, claim: str) -> dict[str, Any]:
+    """A rule as code scanning services show it: they want a short and a full text, and help."""
+    if not claim:
+        return {"id": id}
+    text = claim[0].upper() + claim[1:]
+    return {
+        "id": id, "shortDescription": {"text": text}, "fullDescription": {"text": f"{text}."},
+        "help": {"text": "Each result says what to do; `pypto-verify rules` explains the rules."},
+    }
 
 
 def _findings(file: FileResult) -> list[Finding]:

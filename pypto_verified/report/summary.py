@@ -6,15 +6,28 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pypto_verified.report.model import SEVERITY, FileResult, Finding, Report, Verdict
-from pypto_verified.report.text import summary_line
+from pypto_verified.report.text import location, summary_line
 
 _SHOWN = (Verdict.ERROR, Verdict.REFUTED, Verdict.UNKNOWN, Verdict.VACUOUS)
+_MOST = 20
+"""Findings that a log shows one by one."""
 _WIDTH = max(len(v.value) for v in Verdict)
 
 
 def as_lines(report: Report) -> str:
     """A line for each file with its verdict and the rules behind it, a table by rule, the totals."""
     return "\n".join((*(_line(file) for file in report.files), *_table(report), "", summary_line(report))) + "\n"
+
+
+def digest(report: Report) -> str:
+    """What a log shows of a report that is elsewhere: a line for each finding, worst first, as far as they are few, and
+    the totals."""
+    found = [(SEVERITY.index(f.verdict), location(f) or file.path, f) for file in report.files for f in _findings(file)]
+    found.sort(key=lambda row: row[0])
+    told = [f"{where}: {f.verdict.value} {f.rule}: {f.message}" for _, where, f in found[:_MOST]]
+    if len(found) > _MOST:
+        told.append(f"and {len(found) - _MOST} more")
+    return "\n".join((*told, summary_line(report))) + "\n"
 
 
 def _findings(file: FileResult) -> list[Finding]:

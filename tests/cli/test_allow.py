@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from pypto_verified import check
 from pypto_verified.allow import comments
 from pypto_verified.cli import main
 from tests.verifiers.test_every_rule import PAIRS
@@ -144,17 +145,56 @@ def test_a_file_of_the_baseline_that_is_gone_is_noted(tmp_path: Path, capsys: py
     assert text in run(capsys, new, "--baseline", baseline)[1]
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"baseline_version": 2, "findings": []}',
-                                     '{"baseline_version": 1, "findings": [{}]}', None])
-def test_what_is_no_baseline_is_refused(
-    content: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_a_finding_moves_with_its_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    old, baseline = write(tmp_path, WRONG, "old.pto"), str(tmp_path / "baseline.json")
+    run(capsys, old, "--write-baseline", baseline)
+    copy = write(tmp_path, WRONG, "new.pto")
+    assert run(capsys, copy, "--baseline", baseline)[0] == 1, "while the old one is there this is another"
+    Path(old).unlink()
+    code, out = run(capsys, copy, "--baseline", baseline)
+    assert (code, "it was there before, in old.pto" in out) == (0, True)
+    assert "the baseline has findings of old.pto, which is gone: write it anew" in out
+    write(tmp_path, WRONG, "newer.pto")
+    assert run(capsys, str(tmp_path), "--baseline", baseline)[0] == 1, "it moved to one place"
+    write(tmp_path, WRONG.replace("@k(", "@other("), "new.pto")
+    assert run(capsys, copy, "--baseline", baseline)[0] == 1, "another kernel"
+
+
+ENTRY = {"file": "k.pto", "kernel": "k", "rule": "VIEW-UPPER", "verdict": "REFUTED", "line": "x"}
+JUNK = {
+    "nothing": ("", "not a baseline"), "text": ("none", "not a baseline"), "a list": ("[]", "not a baseline"),
+    "no version": ("{}", "not a baseline"), "deep": ("[" * 100_000, "not a baseline"),
+    "no text": ("\udcff", "not a baseline"),
+    "older": ('{"baseline_version": 0, "findings": []}', "a baseline of version 0, and version 1 is read"),
+    "newer": ('{"baseline_version": 2, "findings": []}', "a baseline of version 2, and version 1 is read"),
+    "quoted": ('{"baseline_version": "1", "findings": []}', "a baseline of version '1', and version 1 is read"),
+    "no findings": ('{"baseline_version": 1}', "a baseline with findings that are none"),
+    "a number": ('{"baseline_version": 1, "findings": 3}', "a baseline with findings that are none"),
+    "empty entry": ('{"baseline_version": 1, "findings": [{}]}', "a baseline with findings that are none"),
+    "numbers in an entry": (
+        json.dumps({"baseline_version": 1, "findings": [ENTRY, {**ENTRY, "kernel": 1}]}),
+        "a baseline with findings that are none"),
+}
+
+
+@pytest.mark.parametrize("what", JUNK)
+def test_what_is_no_baseline_is_refused_and_told_how_to_get_one(
+    what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "baseline.json"
-    if content is not None:
-        path.write_text(content, encoding="utf-8")
-    code = main([write(tmp_path, WRONG), "--no-cache", "--baseline", str(path)])
-    assert code == 2
-    assert "baseline" in capsys.readouterr().err
+    path, (content, told) = tmp_path / "baseline.json", JUNK[what]
+    path.write_bytes(content.encode("utf-8", "surrogateescape"))
+    assert main([write(tmp_path, WRONG), "--no-cache", "--baseline", str(path)]) == 2
+    assert capsys.readouterr().err == (
+        f"pypto-verify: {path}: {told} (write it anew with --write-baseline FILE)\n")
+
+
+def test_a_baseline_that_is_not_there_is_told_before_anything_is_checked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(check, "_check_files", lambda *given: pytest.fail("files are checked"))
+    for path in (tmp_path / "baseline.json", tmp_path):
+        assert main([write(tmp_path, WRONG), "--no-cache", "--baseline", str(path)]) == 2
+        assert f"{path}: can't read the baseline: " in capsys.readouterr().err
 
 
 def test_accepted_findings_are_in_json_and_suppressed_in_sarif(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -49,6 +50,20 @@ def test_the_workflow_lets_through_what_the_baseline_has_and_nothing_else(reposi
     assert not _step(repository)
     (repository / "kernels" / "valid.py").write_text("import pypto.language as pl\n\ndef (\n", encoding="utf-8")
     assert not _step(repository)
+
+
+def test_the_log_of_the_workflow_names_what_it_stops_for(
+    repository: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["check", "kernels", "--format", "sarif", "-o", "findings.sarif"]) == 1
+    out, err = capsys.readouterr()
+    first, *_, last = err.splitlines()
+    assert out == ""
+    assert first.startswith("kernels/bound.py:17:17: REFUTED BOUND-UPPER: reads a on axis 0")
+    assert last.startswith("2 files, 2 kernels for a2a3: 1 PROVED, 1 REFUTED")
+    (run,) = json.loads((repository / "findings.sarif").read_text(encoding="utf-8"))["runs"]
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert rule["shortDescription"]["text"] == "A window ends inside its tensor"
 
 
 def test_the_workflow_may_hand_in_what_it_found() -> None:

@@ -161,7 +161,10 @@ _DRIVER = {
     "type": "object", "required": ["name"], "additionalProperties": False,
     "properties": {
         "name": {"type": "string"}, "version": {"type": "string"},
-        "rules": {"type": "array", "uniqueItems": True, "items": {"type": "object", "required": ["id"]}},
+        "rules": {"type": "array", "uniqueItems": True, "items": {
+            "type": "object", "required": ["id"], "additionalProperties": False,
+            "properties": {"id": _STRING, "shortDescription": _TEXT, "fullDescription": _TEXT, "help": _TEXT},
+        }},
     },
 }
 _RUN = {
@@ -194,6 +197,18 @@ SARIF = {
 def test_sarif_has_what_the_standard_requires() -> None:
     jsonschema.validate(json.loads(to_sarif(report_of(tail(), bad()))), SARIF)
     jsonschema.validate(json.loads(to_sarif(report_of())), SARIF)
+
+
+def test_sarif_describes_its_rules_as_code_scanning_wants_them() -> None:
+    report = report_of(tail())
+    report.claims = {"BOUND-LOAD": "a load stays inside of its tensor"}
+    (run,) = json.loads(to_sarif(report))["runs"]
+    known, unknown = run["tool"]["driver"]["rules"]
+    assert known["shortDescription"] == {"text": "A load stays inside of its tensor"}
+    assert known["fullDescription"] == {"text": "A load stays inside of its tensor."}
+    assert "pypto-verify rules" in known["help"]["text"]
+    assert unknown == {"id": "VALID-SIZE"}
+    jsonschema.validate(json.loads(to_sarif(report)), SARIF)
 
 
 def test_sarif_failures_are_errors_and_unknowns_are_open_questions() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from pypto_verified.cli import main
 from pypto_verified.report.model import FileResult, Finding, FunctionResult, Kind, Obligation, Report, Verdict
-from pypto_verified.report.summary import as_lines
+from pypto_verified.report.summary import as_lines, digest
 
 
 def obligation(rule: str, verdict: Verdict) -> Obligation:
@@ -43,6 +43,17 @@ def test_rules_that_hold_everywhere_are_one_line_and_others_one_each() -> None:
     assert rows == {
         "B": ["0", "0", "2", "0", "0", "1"], "C": ["0", "0", "0", "1", "0", "1"],
         "PARSE": ["0", "1", "0", "0", "0", "1"]}
+
+
+def test_a_log_shows_the_findings_worst_first_and_the_totals() -> None:
+    assert digest(report()).splitlines() == [
+        "c.pto: ERROR PARSE: message", "b.pto: REFUTED B: message", "b.pto: REFUTED B: message",
+        "b.pto: UNKNOWN C: message",
+        "3 files, 2 kernels for a5: 1 PROVED, 1 REFUTED, 1 ERROR; 4 of 7 obligations proved"]
+    many = Report("a5", [FileResult("c.pto", findings=[finding("PARSE", Verdict.ERROR)] * 23)])
+    shown = digest(many).splitlines()
+    assert len(shown) == 22
+    assert shown[20] == "and 3 more"
 
 
 def test_the_command_checks_modules_within_modules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
