@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import pytest
 
-from .case_builders import DN, A, Case, dps
+from .case_builders import DN, NZ, ZN, ZZ, A, Case, dps, unary
+from .cases_convey import move, mx
+from .cases_pipes import col_arg, row_arg
 from .test_legality import judged
 
 
@@ -85,7 +87,117 @@ SCRATCH_BYTES: tuple[Case, ...] = (
 )
 
 
-@pytest.mark.parametrize("case", SCRATCH_BYTES, ids=lambda c: f"{c.rule} {c.body}")
+_AXIS0 = ", grpAxis = #pto.mx_group_axis<axis0>"
+_WOVEN = f"{_AXIS0}, interleave = true"
+_FP4 = "!pto.f4E2M1x2"
+_ZZ0 = "grpAxis = #pto.mx_group_axis<axis0>"
+
+
+def _along_rows(rule: str, **changed: str) -> Case:
+    """Groups of 32 rows of a 64 x 32 source, so two rows of exponents, maxima and scales."""
+    return mx(rule, **{
+        "source": "vec, 64x32xf32", "result": "vec, 64x32xi8", "exponent": "vec, 2x32xi8", "maxima": "vec, 2x32xf32",
+        "scales": "vec, 2x32xf32", "attrs": _AXIS0, **changed})
+
+
+def _woven(rule: str, **changed: str) -> Case:
+    """The same of 16-bit floats, with the exponents of two groups side by side."""
+    return _along_rows(rule, **{
+        "source": "vec, 64x32xf16", "exponent": "vec, 1x64xi8", "maxima": "vec, 2x32xf16", "scales": "vec, 2x32xf16",
+        "attrs": _WOVEN, **changed})
+
+
+def _scales(operand: str, scales: str) -> Case:
+    return unary("SCALE-SHAPE", operand, scales, "tget_scale_addr", "a5")
+
+
+QUANTISATION: tuple[Case, ...] = (
+    _along_rows("QUANT-MX-EXPONENTS", exponent="vec, [[2|4]]x32xi8"),
+    _along_rows("QUANT-MX-EXPONENTS", exponent="vec, 2x[[32|64]]xi8, valid=2x32"),
+    _along_rows("QUANT-MX-HELPERS", maxima="vec, [[2|4]]x32xf32"),
+    _along_rows("QUANT-MX-HELPERS", scales="vec, [[2|4]]x32xf32"),
+    _along_rows("QUANT-MX-HELPERS", maxima="vec, 2x[[32|64]]xf32, valid=2x32"),
+    _along_rows("QUANT-MX-GROUPS", source="vec, 64x32xf32, valid=[[64|48]]x32"),
+    _along_rows("QUANT-MX-GROUPS", source="vec, 64x32xf32, valid=64x[[32|0]]"),
+    mx("QUANT-MX-GROUPS", source="vec, 8x64xf32, valid=[[8|0]]x64"),
+    _along_rows("QUANT-MX-RESULT", result="vec, 64x64xi8, valid=64x32",
+                attrs=", grpAxis = #pto.mx_group_axis<[[axis0|axis1]]>"),
+    _along_rows("QUANT-MX-RESULT", result="vec, 64x32xi8, valid=[[64|32]]x32"),
+    mx("QUANT-MX-RESULT", source="vec, 8x64xf16", result=f"vec, 8x[[32|64]]x{_FP4}", kind="MXFP4_E2M1"),
+    _along_rows("QUANT-MX-RESULT", source="vec, 64x64xf16", result=f"vec, 64x[[32|64]]x{_FP4}, valid=64x32",
+                kind="MXFP4_E2M1"),
+    _woven("QUANT-MX-EXPONENTS", exponent="vec, 1x64xi8, valid=1x[[64|32]]"),
+    _woven("QUANT-MX-EXPONENTS", exponent="vec, 1x[[64|96]]xi8, valid=1x64"),
+    _woven("QUANT-MX-EXPONENTS", source="vec, [[64|96]]x32xf16, valid=64x32"),
+    _woven("QUANT-MX-EXPONENTS", source="vec, 64x[[32|48]]xf16, valid=64x32"),
+    _woven("QUANT-MX-GROUPS", source="vec, 128x32xf16, valid=[[128|96]]x32"),
+    _woven("QUANT-MX-FORM", source="vec, 64x32x[[f16|f32]]"), _woven("QUANT-MX-FORM", source="vec, 64x32x[[bf16|f32]]"),
+    _along_rows("QUANT-MX-FORM", source="vec, 32x[[64|32]]xf16", kind="MXFP4_E2M1"),
+    _along_rows("QUANT-MX-FORM", source="vec, 32x32x[[bf16|f16]]", kind="MXFP4_E2M1"),
+    _along_rows("QUANT-MX-FORM", source="vec, 32x32xf16", kind="[[MXFP8|MXFP4_E2M1]]"),
+    mx("QUANT-MX-FORM", source="vec, 8x64x[[f32|f16]]", exponent="vec, 8x32xi8, valid=8x2"),
+    mx("QUANT-MX-FORM", source="vec, 8x64x[[f32|bf16]]", attrs=", quantScaleAlg = #pto<quant_scale_alg nv>"),
+    # groups along columns: exponents as [M, N/32], or all in one row of a source without padding
+    mx("QUANT-MX-EXPONENTS", exponent="vec, 8x32xi8, valid=8x[[2|1]]"),
+    mx("QUANT-MX-EXPONENTS", exponent="vec, [[1|8]]x32xi8, valid=1x16"),
+    mx("QUANT-MX-EXPONENTS", source="vec, 8x[[64|96]]xf32, valid=8x64"),
+    mx("QUANT-MX-HELPERS", maxima="vec, 8x[[2|8]]xf32, valid=8x2"),
+    mx("QUANT-MX-HELPERS", maxima="vec, [[1|2]]x16xf32, valid=1x[[16|8]]"),
+    mx("QUANT-MX-ROOM", maxima="vec, 1x[[16|8]]xf32, valid=1x8"),
+    # scales: 4 bytes for each of 64 groups, twice as many where the source is unrolled; 2 bytes for each of 128
+    mx("QUANT-MX-ROOM", source="vec, 32x64xf32", maxima="vec, 1x64xf32", scales="vec, 1x[[128|120]]xf32, valid=1x64"),
+    mx("QUANT-MX-ROOM", source="vec, 16x64xf32", maxima="vec, 1x32xf32", scales="vec, 1x[[64|56]]xf32, valid=1x32"),
+    mx("QUANT-MX-ROOM", source="vec, 20x64xf32", maxima="vec, 1x40xf32", scales="vec, 1x[[128|120]]xf32, valid=1x40"),
+    mx("QUANT-MX-ROOM", source="vec, 18x64xf32", maxima="vec, 1x40xf32", scales="vec, 1x[[64|56]]xf32, valid=1x36"),
+    mx("QUANT-MX-ROOM", source="vec, 20x64xf32, valid=18x64", maxima="vec, 1x40xf32",
+       scales="vec, 1x[[64|56]]xf32, valid=1x36"),
+    mx("QUANT-MX-ROOM", source="vec, 8x64xf16", scales="vec, 1x[[128|112]]xf16, valid=1x16"),
+    mx("QUANT-MX-ROOM", exponent="vec, 8x32xi8, valid=8x2", scales="vec, [[8|7]]x2xf32"),
+    mx("QUANT-MX-PADDING", source="vec, 1x[[96|64]]xf16, valid=1x32"),
+    mx("QUANT-MX-PADDING", source="vec, 1x64x[[f32|bf16]], valid=1x32"),
+    mx("QUANT-MX-PADDING", source="vec, 1x64xf16, valid=1x[[64|32]]"),
+    mx("QUANT-MX-PADDING", source="vec, 4x32xf16, valid=[[4|3]]x16"),
+    mx("QUANT-MX-ZZ", more="vec, 1x32xi8, valid=1x16",
+       attrs=", storeMode = #pto<vec_store_mode nd>, grpAxis = #pto.mx_group_axis<[[axis1|axis0]]>"),
+    # scales of operands: one for each 32 valid elements along K
+    _scales(f"right, 64x16xf8E5M2, {ZN}", "scaling, [[2|4]]x16x!pto.f8E8M0"),
+    _scales(f"right, 64x16xf8E5M2, {ZN}", "scaling, 2x[[16|32]]x!pto.f8E8M0, valid=2x16"),
+    _scales(f"left, 16x64xf8E5M2, valid=16x33, {NZ}", "scaling, 16x[[2|1]]x!pto.f8E8M0"),
+    _scales(f"left, 16x64xf8E5M2, valid=16x32, {NZ}", "scaling, 16x[[1|2]]x!pto.f8E8M0"),
+    # exponents reordered for the cube
+    move("ZZ-SHAPE", "vec, [[2|1]]x32xui8", f"vec, [[2|1]]x32xui8, {ZZ}", attrs=_ZZ0),
+    move("ZZ-SHAPE", "vec, [[2|3]]x16xui8", f"vec, [[2|3]]x16xui8, {ZZ}", attrs=_ZZ0),
+    move("ZZ-SHAPE", "vec, 2x32xui8, valid=2x[[32|24]]", f"vec, 2x32xui8, valid=2x[[32|24]], {ZZ}", attrs=_ZZ0),
+    move("ZZ-SHAPE", "vec, 2x[[16|32]]xui8, valid=2x16", f"vec, 2x32xui8, valid=2x16, {ZZ}", attrs=_ZZ0),
+    move("ZZ-SHAPE", "vec, 1x32xui8, valid=1x[[16|15]]", f"vec, 1x32xui8, valid=1x[[16|15]], {ZZ}"),
+    move("ZZ-SHAPE", "vec, [[1|2]]x32xui8, valid=[[1|2]]x16", f"vec, [[1|2]]x32xui8, valid=[[1|2]]x16, {ZZ}"),
+)
+SMALL_FLOATS: tuple[Case, ...] = tuple(
+    dps("CVT-LOW-A5", "tcvt", [f"vec, 8x64x{source}"], [f"vec, 8x64x[[{good}|{bad}]]"], target="a5")
+    for source, good, bad in (
+        ("f32", "f8E4M3FN", _FP4), ("f32", "f8E5M2", _FP4), ("f32", "!pto.hif8", _FP4), ("f16", "!pto.hif8", "f8E5M2"),
+        ("bf16", _FP4, "f8E5M2"), ("f8E4M3FN", "f32", "f16"), ("f8E5M2", "f32", "bf16"), ("!pto.hif8", "f32", "f16"),
+        (_FP4, "bf16", "f32")))
+EXTREMES: tuple[Case, ...] = (
+    # 8 rows of one repeat: a column of 16 values, or 8 rows of two
+    row_arg("ROWARG-SCRATCH-SMALL", f"vec, 16x1xf32, valid=[[16|15]]x1, {DN}"),
+    row_arg("ROWARG-SCRATCH-SMALL", f"vec, 16x[[1|8]]xf32, valid=16x1, {DN}"),
+    row_arg("ROWARG-SCRATCH-SMALL", "vec, 8x8xf32, valid=[[8|7]]x2"),
+    # 256 bytes of columns are one repeat; more need two values and an index of each, in whole blocks
+    row_arg("ROWARG-SCRATCH-SMALL", "vec, 8x8xf32, valid=8x[[2|1]]", "vec, 8x64xf32"),
+    row_arg("ROWARG-SCRATCH", "vec, 8x16xf32, valid=8x[[16|15]]", "vec, 8x72xf32, valid=8x65"),
+    row_arg("ROWARG-SCRATCH", "vec, 8x32xf32, valid=8x[[24|23]]", "vec, 8x264xf32, valid=8x257"),
+    row_arg("ROWARG-SCRATCH", "vec, 8x16xf32, valid=[[8|7]]x16", "vec, 8x128xf32"),
+    row_arg("ROWARG-SCRATCH", "vec, [[8|9]]x16xf32, valid=8x16", "vec, 8x128xf32"),
+    col_arg("COLARG-SCRATCH", "vec, 1x32xf32, valid=1x[[24|23]]", "vec, 8x264xf32, valid=8x257"),
+    col_arg("COLARG-SCRATCH", "vec, 1x16xf32, valid=[[1|0]]x16", "vec, 8x16xf32"),
+)
+
+
+CASES = SCRATCH_BYTES + QUANTISATION + SMALL_FLOATS + EXTREMES
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: f"{c.rule} {c.body}")
 def test_one_step_is_too_much(case: Case) -> None:
     good, bad = judged(case, good=True), judged(case, good=False)
     assert good or bad, "the rule does not apply"
