@@ -8,18 +8,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from pypto_verified.errors import InputError, Location
 from pypto_verified.report.model import Allowed, FileResult, Finding, FunctionResult
 
 VERSION = 1
+_Part: TypeAlias = FileResult | FunctionResult
+"""What has findings."""
 _ANEW = "write it anew with --write-baseline FILE"
 
 
 class Entry(NamedTuple):
     """What a finding is known by while lines move: the text of its line, not the number. `file` as seen from the
-    baseline's directory."""
+    baseline's directory; `kernel` is '' for a finding of the file itself."""
 
     file: str
     kernel: str
@@ -46,7 +48,7 @@ def write(path: str, files: Iterable[FileResult]) -> int:
     from pypto_verified.report.render import write_atomically
 
     where = Path(path).absolute().parent
-    entries = sorted(_entry(where, file, function, f) for file, function, f in _findings(files))
+    entries = sorted(_entry(where, file, part, f) for file, part, f in _findings(files))
     data = {"baseline_version": VERSION, "findings": [e._asdict() for e in entries]}
     write_atomically(path, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
     return len(entries)
@@ -84,35 +86,37 @@ def apply(baseline: Baseline, files: list[FileResult]) -> None:
     gone at the first file of the run."""
     left, where = Counter(baseline.entries), baseline.directory
     by = f"baseline {baseline.path}"
-    for file, function, finding in list(_findings(files)):
-        entry = _entry(where, file, function, finding)
+    for file, part, finding in list(_findings(files)):
+        entry = _entry(where, file, part, finding)
         if left[entry] > 0:
             left[entry] -= 1
-            function.allow(Allowed(finding, "it was there before", by))
+            part.allow(Allowed(finding, "it was there before", by))
     gone = {name for name in sorted({e.file for e in baseline.entries}) if not (where / name).exists()}
-    for file, function, finding in list(_findings(files)):
-        entry = _entry(where, file, function, finding)
+    for file, part, finding in list(_findings(files)):
+        entry = _entry(where, file, part, finding)
         old = next((e for name in sorted(gone) if left[e := entry._replace(file=name)] > 0), None)
         if old is not None:
             left[old] -= 1
-            function.allow(Allowed(finding, f"it was there before, in {old.file}", by))
+            part.allow(Allowed(finding, f"it was there before, in {old.file}", by))
     checked = {_relative(where, file.path): file for file in files}
     for entry, count in sorted(left.items()):
         if count > 0 and entry.file in checked:
+            kernel = f" in {entry.kernel}" if entry.kernel else ""
             checked[entry.file].notes.append(
-                f"the baseline has {entry.rule} {entry.verdict} in {entry.kernel}, which is gone: write it anew")
+                f"the baseline has {entry.rule} {entry.verdict}{kernel}, which is gone: write it anew")
     for name in sorted(gone - set(checked)):
         if files:
             files[0].notes.append(f"the baseline has findings of {name}, which is gone: write it anew")
 
 
-def _findings(files: Iterable[FileResult]) -> Iterator[tuple[FileResult, FunctionResult, Finding]]:
-    return ((file, function, f) for file in files for function in file.functions for f in function.acceptable)
+def _findings(files: Iterable[FileResult]) -> Iterator[tuple[FileResult, _Part, Finding]]:
+    return ((file, part, f) for file in files for part in file.parts for f in part.acceptable)
 
 
-def _entry(where: Path, file: FileResult, function: FunctionResult, finding: Finding) -> Entry:
+def _entry(where: Path, file: FileResult, part: _Part, finding: Finding) -> Entry:
+    kernel = part.name if isinstance(part, FunctionResult) else ""
     line = " ".join(finding.source_line.split())
-    return Entry(_relative(where, file.path), function.name, finding.rule, finding.verdict.value, line)
+    return Entry(_relative(where, file.path), kernel, finding.rule, finding.verdict.value, line)
 
 
 def _relative(where: Path, path: str) -> str:

@@ -175,9 +175,8 @@ def _claims(files: list[FileResult]) -> dict[str, str]:
     from verifiers.legal import legality_rules
     from verifiers.registry import RULES
 
-    functions = [function for file in files for function in file.functions]
-    used = {f.rule for file in files for f in file.findings}
-    used |= {f.rule for function in functions for f in (*function.findings, *(a.finding for a in function.allowed))}
+    used = {a.finding.rule for file in files for a in file.accepted}
+    used |= {f.rule for file in files for part in file.parts for f in part.findings}
     known = dict(OWN_CLAIMS)
     known.update((rule.id, rule.claim) for rule in RULES)
     known.update((rule.id, rule.claim) for rule in legality_rules() if rule.id in used)

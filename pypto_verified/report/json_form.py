@@ -9,7 +9,7 @@ import json
 from typing import NotRequired, TypedDict, cast, get_args, get_origin, get_type_hints, is_typeddict
 
 from pypto_verified.errors import InputError
-from pypto_verified.report.model import SCHEMA_VERSION, FileResult, Finding, FunctionResult, Report
+from pypto_verified.report.model import SCHEMA_VERSION, Allowed, FileResult, Finding, FunctionResult, Report
 
 TOOL = "pypto-verify"
 
@@ -64,7 +64,8 @@ class FunctionJson(TypedDict):
 
 
 class FileJson(TypedDict):
-    """One input. `findings` are those that belong to no function."""
+    """One input. `findings` are those that belong to no function, and so are `allowed`, which are there if there are
+    some."""
 
     path: str
     sha256: str
@@ -72,6 +73,7 @@ class FileJson(TypedDict):
     functions: list[FunctionJson]
     findings: list[FindingJson]
     notes: list[str]
+    allowed: NotRequired[list[AllowedJson]]
 
 
 class AssumptionJson(TypedDict):
@@ -155,7 +157,7 @@ def as_dict(report: Report, verbose: bool = False) -> ReportJson:
 
 
 def _file(file: FileResult, verbose: bool) -> FileJson:
-    return {
+    found: FileJson = {
         "path": file.path,
         "sha256": file.sha256,
         "verdict": file.verdict.value,
@@ -163,6 +165,9 @@ def _file(file: FileResult, verbose: bool) -> FileJson:
         "findings": _findings(file.findings),
         "notes": file.notes,
     }
+    if file.allowed:
+        found["allowed"] = _allowed(file.allowed)
+    return found
 
 
 def _function(function: FunctionResult, verbose: bool) -> FunctionJson:
@@ -175,15 +180,18 @@ def _function(function: FunctionResult, verbose: bool) -> FunctionJson:
     if function.needs:
         found["needs"] = list(function.needs)
     if function.allowed:
-        found["allowed"] = [
-            {**_finding(a.finding), "reason": a.reason, "by": a.by}
-            for a in sorted(function.allowed, key=lambda a: _order(a.finding))]
+        found["allowed"] = _allowed(function.allowed)
     if verbose:
         found["details"] = [
             {"rule": o.rule, "site": o.site, "verdict": o.verdict.value, "decider": o.decider,
              "milliseconds": round(o.milliseconds, 3), "rlimit": o.rlimit, "assumptions": list(o.assumptions),
              "second": o.second} for o in function.obligations]
     return found
+
+
+def _allowed(accepted: list[Allowed]) -> list[AllowedJson]:
+    return [{**_finding(a.finding), "reason": a.reason, "by": a.by}
+            for a in sorted(accepted, key=lambda a: _order(a.finding))]
 
 
 def _order(f: Finding) -> tuple[str, int, int, str, str]:

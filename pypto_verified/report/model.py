@@ -132,8 +132,9 @@ class FunctionResult:
 
 @dataclass(slots=True)
 class FileResult:
-    """One input file. `findings` are those that belong to no function (does not load, does not parse); `notes` are
-    remarks that change no verdict. `target` is what it was checked for, '' if it did not come that far."""
+    """One input file. `findings` are those that belong to no function (does not load, does not parse), and so are
+    `allowed`; `notes` are remarks that change no verdict. `target` is what it was checked for, '' if it did not come
+    that far."""
 
     path: str
     sha256: str = ""
@@ -141,16 +142,37 @@ class FileResult:
     functions: list[FunctionResult] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    allowed: list[Allowed] = field(default_factory=list)
 
     @property
     def verdict(self) -> Verdict:
-        return worst([f.verdict for f in self.functions] + [f.verdict for f in self.findings], Verdict.ERROR)
+        empty = Verdict.PROVED if self.allowed else Verdict.ERROR
+        return worst([f.verdict for f in self.functions] + [f.verdict for f in self.findings], empty)
 
     @property
     def word(self) -> str:
         """The same for the file."""
-        allowed = any(function.allowed for function in self.functions)
-        return ALLOWED if allowed and self.verdict is Verdict.PROVED else self.verdict.value
+        return ALLOWED if self.accepted and self.verdict is Verdict.PROVED else self.verdict.value
+
+    @property
+    def accepted(self) -> list[Allowed]:
+        """All findings that somebody has accepted."""
+        return [*self.allowed, *(a for function in self.functions for a in function.allowed)]
+
+    @property
+    def parts(self) -> list[FileResult | FunctionResult]:
+        """What has findings: the file itself and its functions."""
+        return [self, *self.functions]
+
+    @property
+    def acceptable(self) -> list[Finding]:
+        """The findings of the file itself that somebody may accept: what is not modelled, not what took too long."""
+        return [f for f in self.findings if f.verdict is Verdict.UNKNOWN and f.rule != "TIMEOUT"]
+
+    def allow(self, accepted: Allowed) -> None:
+        """Take a finding of the file itself out of the verdict."""
+        self.findings = [f for f in self.findings if f is not accepted.finding]
+        self.allowed.append(accepted)
 
 
 @dataclass(slots=True)

@@ -20,7 +20,7 @@ _FAILURES = (Verdict.REFUTED, Verdict.ERROR)
 def to_sarif(report: Report) -> str:
     """The report's SARIF text, ending in a newline. Deterministic."""
     findings = [(file, finding) for file in report.files for finding in _findings(file)]
-    allowed = [(file, a) for file in report.files for function in file.functions for a in function.allowed]
+    allowed = [(file, a) for file in report.files for a in file.accepted]
     rules = {finding.rule for _, finding in findings} | {a.finding.rule for _, a in allowed}
     run = {
         "tool": {"driver": {

@@ -40,7 +40,7 @@ def _line(file: FileResult) -> str:
     found = Counter((SEVERITY.index(f.verdict), f.rule) for f in _findings(file))
     parts = [f"{SEVERITY[rank].value} {rule}{f' x{count}' if count > 1 else ''}"
              for (rank, rule), count in sorted(found.items())]
-    allowed = sum(len(function.allowed) for function in file.functions)
+    allowed = len(file.accepted)
     told = [*parts, f"{proved} proved", *([f"{allowed} allowed"] if allowed else [])]
     return f"{file.word:<{_WIDTH}}  {file.path}  {', '.join(told)}"
 

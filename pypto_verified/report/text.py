@@ -84,7 +84,7 @@ def _file(file: FileResult) -> Iterator[Line]:
             yield _item(f"all that {function.name} needs", " ".join(f'--assume "{text}"' for text in function.needs))
     if any(function.findings for function in file.functions):
         yield []
-    for accepted in (a for function in file.functions for a in function.allowed):
+    for accepted in file.accepted:
         f = accepted.finding
         what = f"{location(f) or file.path}: {f.verdict.value} {f.rule}: {accepted.reason} ({accepted.by})"
         yield [("dim", f"{'allowed':<{_WIDTH}}  {what}")]

@@ -10,6 +10,7 @@ import pytest
 from pypto_verified import check
 from pypto_verified.allow import comments
 from pypto_verified.cli import main
+from pypto_verified.report.model import FileResult, Finding, Kind, Verdict
 from tests.verifiers.test_every_rule import PAIRS
 
 WRONG = PAIRS["VIEW-UPPER"].bad
@@ -158,6 +159,39 @@ def test_a_finding_moves_with_its_file(tmp_path: Path, capsys: pytest.CaptureFix
     assert run(capsys, str(tmp_path), "--baseline", baseline)[0] == 1, "it moved to one place"
     write(tmp_path, WRONG.replace("@k(", "@other("), "new.pto")
     assert run(capsys, copy, "--baseline", baseline)[0] == 1, "another kernel"
+
+
+ORCHESTRATION = """
+import pypto.language as pl
+
+
+@pl.program
+class P:
+    @pl.function(type=pl.FunctionType.Orchestration)
+    def launch(self, a: pl.Tensor[[32, 64], pl.FP32]):
+        return a
+"""
+
+
+def test_a_file_that_is_not_modelled_is_accepted_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A gate that lets nothing open through must not stop for what this version can't judge."""
+    file, baseline = write(tmp_path, ORCHESTRATION, "k.py"), str(tmp_path / "baseline.json")
+    assert run(capsys, file)[0] == 3
+    assert run(capsys, file, "--write-baseline", baseline)[0] == 0
+    code, out = run(capsys, file, "--baseline", baseline)
+    assert (code, "NOT-MODELLED: it was there before" in out, "1 ALLOWED" in out) == (0, True, True)
+    _, text = run(capsys, file, "--baseline", baseline, "--format", "json")
+    (found,) = json.loads(text)["files"]
+    assert (found["verdict"], found["findings"]) == ("PROVED", [])
+    assert [(a["rule"], a["reason"]) for a in found["allowed"]] == [("NOT-MODELLED", "it was there before")]
+    write(tmp_path, PAIRS["VIEW-UPPER"].good, "other.pto")
+    Path(file).unlink()
+    assert "k.py, which is gone" in run(capsys, str(tmp_path), "--baseline", baseline)[1]
+
+
+def test_what_took_too_long_once_is_not_accepted_for_ever() -> None:
+    slow = Finding("TIMEOUT", Kind.LEGALITY, Verdict.UNKNOWN, "no verdict within 2 s", "k.py")
+    assert FileResult("k.py", findings=[slow]).acceptable == []
 
 
 ENTRY = {"file": "k.pto", "kernel": "k", "rule": "VIEW-UPPER", "verdict": "REFUTED", "line": "x"}
