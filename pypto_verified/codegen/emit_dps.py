@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from pypto_verified.codegen.errors import refuse
 from pypto_verified.codegen.kernel import Kernel
@@ -15,8 +16,10 @@ from pypto_verified.codegen.types import integer_of_width
 from pypto_verified.dtypes import FP32, INT32, DType
 from pypto_verified.ir.expr import NO_ARG, Attr, Call, Expr, Var
 from pypto_verified.ir.types import TileType
+from pypto_verified.ops.args import is_omitted
 from pypto_verified.pto.module import AttrValue, EnumAttr, Value
 from pypto_verified.pto.rows import TABLE
+from pypto_verified.pto.spec import OpRow
 
 CMP_MODES = ("eq", "ne", "lt", "le", "gt", "ge")
 ROUND_MODES = ("NONE", "RINT", "ROUND", "FLOOR", "CEIL", "TRUNC", "ODD", "CAST_RINT")
@@ -218,8 +221,7 @@ ROWS = {r.op: r for r in _ARITHMETIC + _COMPARE + _UNARY + _AXIS + _MOVES + _MAK
 def emit_row(kernel: Kernel, found: Row, var: Var, call: Call) -> None:
     """Allocate the result (unless the op works in place) and emit the op."""
     _check_comparison(kernel, call)
-    spec = TABLE[found.pto]
-    kinds = {o.name: o.kind for o in spec.operands}
+    spec, kinds = _spec(found.pto)
     element = _element_of(found, call, kernel.tile_type(var))
     if found.inplace:
         destination = in_place(kernel, var, call.args[found.operands.index(found.inplace)])
@@ -228,10 +230,17 @@ def emit_row(kernel: Kernel, found: Row, var: Var, call: Call) -> None:
     args: dict[str, tuple[Value, ...]] = {}
     with kernel.at_call(call):
         for group, arg in zip(found.operands, call.args, strict=False):
-            if group not in ("-", "dst") and arg != NO_ARG:
+            if group not in ("-", "dst") and not is_omitted(arg):
                 args[group] = (_operand(kernel, kinds[group], arg, found.scalar(element)),)
         ordered = {o.name: args[o.name] for o in spec.ins if o.name in args}
         kernel.emit(found.pto, {**ordered, spec.outs[0].name: (destination,)}, found.attrs(call))
+
+
+@cache
+def _spec(op: str) -> tuple[OpRow, dict[str, str]]:
+    """The row of an op, and the kind of each operand."""
+    spec = TABLE[op]
+    return spec, {o.name: o.kind for o in spec.operands}
 
 
 def _check_comparison(kernel: Kernel, call: Call) -> None:

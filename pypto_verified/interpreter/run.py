@@ -214,15 +214,15 @@ def _scalar(value: Value, span: Span) -> Scalar:
 
 
 def _eval(frame: _Frame, expr: Expr, span: Span) -> Value:
+    if isinstance(expr, Var):
+        if expr.name not in frame.env:
+            raise Undefined(f"{expr.name} is used before it has a value", _location(span))
+        return frame.env[expr.name]
+    if isinstance(expr, Const):
+        return expr.value
     if isinstance(expr, Call):
         return _call(frame, expr, expr.span if expr.span.line else span)
     match expr:
-        case Var():
-            if expr.name not in frame.env:
-                raise Undefined(f"{expr.name} is used before it has a value", _location(span))
-            return frame.env[expr.name]
-        case Const():
-            return expr.value
         case Binary():
             lhs, rhs = (_scalar(_eval(frame, e, span), span) for e in (expr.lhs, expr.rhs))
             try:
@@ -239,7 +239,7 @@ def _eval(frame: _Frame, expr: Expr, span: Span) -> Value:
             except Fault as fault:
                 raise Undefined(fault.message, _location(span)) from None
         case MakeTuple():
-            return tuple(_eval(frame, e, span) for e in expr.items)
+            return tuple([_eval(frame, e, span) for e in expr.items])
         case TupleGet():
             whole = _eval(frame, expr.value, span)
             if not isinstance(whole, tuple):
@@ -251,7 +251,7 @@ def _call(frame: _Frame, call: Call, span: Span) -> Value:
     apply = MEANINGS.get(call.op)
     if apply is None:
         raise NotModelled(f"{call.op} in the interpreter", _location(span))
-    site = Site(tuple(_eval(frame, a, span) for a in call.args), call, frame.block, frame.lane,
+    site = Site(tuple([_eval(frame, a, span) for a in call.args]), call, frame.block, frame.lane,
                 frame.loose, frame.pipes, frame.flags)
     try:
         return apply(site)

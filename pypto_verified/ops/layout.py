@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from pypto_verified.dtypes import DType
-from pypto_verified.ir.changed import replace
 from pypto_verified.ir.types import Dim, MemRef, TileType, TileView
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space
 from pypto_verified.ops.dims import all_equal
@@ -42,7 +41,9 @@ def implicit_view(shape: Sequence[int], space: Space | None) -> TileView:
 def effective_view(t: TileType) -> TileView:
     """The tile's complete view with its valid extents written out."""
     view = t.view if t.view is not None else implicit_view(t.shape, t.space)
-    return view if view.valid_shape else replace(view, valid_shape=t.shape)
+    if view.valid_shape:
+        return view
+    return TileView(t.shape, view.blayout, view.slayout, view.fractal, view.pad, view.compact)
 
 
 def make_tile(

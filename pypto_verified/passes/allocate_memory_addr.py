@@ -30,7 +30,7 @@ def allocate_memory_addr(function: Function, ctx: PassContext) -> Function:
     table = buffer_table(function)
     may_share = ctx.planner is Planner.DSA_RP
     graph = interference(function, ctx.target, copies_may_share=False) if may_share else Interference()
-    pipes = reserved_buffers(function)
+    pipes = reserved_buffers(function, ctx)
     reserved = _place_reserved(pipes, ctx)
     order = sorted(table.values(), key=lambda b: (b.address is None, -b.total if may_share else 0))
     placed: dict[str, int] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pypto_verified.errors import NotModelled, PassError
 from pypto_verified.ir.changed import replace
-from pypto_verified.ir.expr import Call, Span
+from pypto_verified.ir.expr import Call
 from pypto_verified.ir.stmt import Assign, Function, FunctionKind
 from pypto_verified.ir.types import TileType
 from pypto_verified.ir.walk import walk_stmts
@@ -18,19 +18,20 @@ def classify_kernel(function: Function, ctx: PassContext) -> Function:
     Requires: a space on every tile. A kind that the author gave is checked. Raises NotModelled for a kernel with tiles
     on both cores, naming a line of each, and PassError for one whose declared kind says otherwise.
     """
-    first: dict[FunctionKind, tuple[str, Span]] = {}
+    first: dict[FunctionKind, Assign] = {}
     for s in walk_stmts(function.body):
         if isinstance(s, Assign) and isinstance(s.var.type, TileType) and s.var.type.space is not None:
             kind = FunctionKind.AIV if s.var.type.space is Space.VEC else FunctionKind.AIC
-            first.setdefault(kind, (_what(s), s.span))
+            first.setdefault(kind, s)
     if len(first) == 2:
-        (cube, _), (vector, span) = first[FunctionKind.AIC], first[FunctionKind.AIV]
-        raise NotModelled(f"mixed cube/vector kernel: ExpandMixedKernel ({cube}; {vector})", at(span))
+        cube, vector = first[FunctionKind.AIC], first[FunctionKind.AIV]
+        raise NotModelled(
+            f"mixed cube/vector kernel: ExpandMixedKernel ({_what(cube)}; {_what(vector)})", at(vector.span))
     found = next(iter(first), None)
     if function.kind in (FunctionKind.AIC, FunctionKind.AIV):
         if found is not None and found is not function.kind:
-            what, span = first[found]
-            raise PassError(f"{function.kind.value} kernel '{function.name}' has {what}", at(span))
+            s = first[found]
+            raise PassError(f"{function.kind.value} kernel '{function.name}' has {_what(s)}", at(s.span))
         return function
     return replace(function, kind=found or FunctionKind.AIV)
 

@@ -7,7 +7,7 @@ from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Span, Var
 from pypto_verified.ir.stmt import Assign, For, Function, If, Stmt, While
 from pypto_verified.ir.types import TileType
-from pypto_verified.ir.walk import walk_stmts
+from pypto_verified.ops.registry import OPS
 from pypto_verified.passes.buffers import is_view, shared_operand
 from pypto_verified.passes.context import PassContext, at
 from pypto_verified.passes.name_liveness import NameSet, live_after, loop_head
@@ -23,15 +23,13 @@ def copy_overwritten_tiles(function: Function, ctx: PassContext) -> Function:
     Requires: SSA, spaces, effective views. Produces: after an op that works in place nothing reads the old value.
     Raises PassError at the op where the copy would be in a space that has no copy instruction.
     """
-    if not any(map(_overwrites, walk_stmts(function.body))):
+    if _WRITES_OPERANDS.isdisjoint(ctx.scan(function).ops):
         return function
     return _Pass(function, ctx).run()
 
 
-def _overwrites(s: Stmt) -> bool:
-    if not isinstance(s, Assign) or not isinstance(s.value, Call):
-        return False
-    return shared_operand(s.value) is not None and not is_view(s.value)
+_WRITES_OPERANDS = frozenset(
+    name for name, decl in OPS.items() if decl.inplace is not None and decl.params[decl.inplace].kind != "tensor")
 
 
 class _Pass(Rewriter):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Binary, Call, Cast, Expr, MakeTuple, TupleGet, Unary, Var
 from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
-from pypto_verified.ir.walk import has_call, with_body
+from pypto_verified.ir.walk import has_call, operands, walk_stmts, with_body
 from pypto_verified.passes.context import Names, PassContext
 from pypto_verified.passes.rewrite import map_blocks
 
@@ -16,10 +16,20 @@ def flatten_call_expr(function: Function, ctx: PassContext) -> Function:
     Requires and keeps SSA. Produces: calls stand only as the value of an Assign or in an Eval; the calls of a while
     condition stand in its prelude. Scalar operators stay nested.
     """
-    if not ctx.scan(function).nested:
+    if not any(map(_nests, walk_stmts(function.body))):
         return function
     names = Names.of(function)
     return with_body(function, map_blocks(function.body, lambda s: _Hoist(names).statement(s)))
+
+
+def _nests(s: Stmt) -> bool:
+    """Whether a call stands inside an expression of `s`."""
+    for e in operands(s):
+        inside = e.args if isinstance(e, Call) and isinstance(s, Assign | Eval) else (e,)
+        for part in inside:
+            if not isinstance(part, Var) and has_call(part):
+                return True
+    return False
 
 
 class _Hoist:

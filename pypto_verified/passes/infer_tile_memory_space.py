@@ -48,7 +48,7 @@ class _Pass(Rewriter):
     def statement(self, s: Stmt) -> tuple[Stmt, ...]:
         if isinstance(s, Eval):
             call = self._fitted(self.expr(s.call), s.call)
-            return (s if call == s.call else replace(s, call=call),)
+            return (s if call is s.call or call == s.call else replace(s, call=call),)
         return super().statement(s)
 
     def assign(self, s: Assign) -> tuple[Stmt, ...]:
@@ -66,8 +66,9 @@ class _Pass(Rewriter):
             assert isinstance(declared, TileType), "a tile op defines a tile"
             if t.space is None:
                 raise PassError(f"the space of '{s.var.name}' is not known", at(s.span), help="give target_memory")
-            t = replace(t, memref=declared.memref)
-        return (self.rebuilt(s, value if value != s.value else s.value, t),)
+            if t.memref is not declared.memref:
+                t = replace(t, memref=declared.memref)
+        return (self.rebuilt(s, s.value if value is s.value or value == s.value else value, t),)
 
     def _fitted(self, call: Expr, given: Expr) -> Call:
         """The call with operands where it takes them, its type deduced anew unless it is still the `given` one."""

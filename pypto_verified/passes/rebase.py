@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Expr, Var
 from pypto_verified.ir.stmt import Assign, Function, Stmt
 from pypto_verified.ir.types import MemRef, TileType, Type
@@ -23,7 +22,12 @@ def rebase(function: Function, ctx: PassContext, names: Mapping[str, str]) -> Fu
     """`function` with buffer `b` renamed to `names[b]`."""
     if not names:
         return function
-    return map_memrefs(function, ctx, lambda m, t: replace(m, base=names[m.base]) if m.base in names else m)
+
+    def renamed(m: MemRef, t: TileType) -> MemRef:
+        base = names.get(m.base)
+        return m if base is None else MemRef(base, m.offset, m.size, m.pinned, m.slots, m.slot)
+
+    return map_memrefs(function, ctx, renamed)
 
 
 class _Mapper(Rewriter):

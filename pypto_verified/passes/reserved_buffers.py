@@ -28,8 +28,10 @@ class Reserved:
     span: Span
 
 
-def reserved_buffers(function: Function) -> list[Reserved]:
+def reserved_buffers(function: Function, ctx: PassContext) -> list[Reserved]:
     """All of them, in source order."""
+    if OP not in ctx.scan(function).ops:
+        return []
     space = Space.MAT if function.kind is FunctionKind.AIC else Space.VEC
     found: list[Reserved] = []
     for s in walk_stmts(function.body):

@@ -108,6 +108,8 @@ class Rewriter:
 
     def rebuilt(self, s: Assign, value: Expr, t: Type) -> Assign:
         """`s` with another value and type; a call's own type follows the variable's, without its storage."""
+        if value is s.value and t is s.var.type and not isinstance(t, TileType):
+            return s
         if isinstance(value, Call) and isinstance(t, TileType) and not _only_storage(s, value, t):
             bare = t if t.memref is None else TileType(t.shape, t.dtype, t.space, t.view)
             if value.type is not bare and value.type != bare:

@@ -7,16 +7,15 @@ from dataclasses import dataclass
 from pypto_verified.ir.expr import Call
 from pypto_verified.ir.stmt import Assign, Eval, Function, Stmt
 from pypto_verified.ir.types import TileType
-from pypto_verified.ir.walk import blocks, definitions, has_call, operands
+from pypto_verified.ir.walk import blocks, definitions
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """`ops`: names of all ops that are called outside of other expressions; `nested`: whether a call stands inside one;
-    `tiles`: the types of all parameters and definitions that are tiles."""
+    """`ops`: names of all ops that are called outside of other expressions; `tiles`: the types of all parameters and
+    definitions that are tiles."""
 
     ops: frozenset[str]
-    nested: bool
     tiles: tuple[TileType, ...]
 
 
@@ -35,14 +34,14 @@ class Scanner:
         ops: set[str] = set()
         params = [p.var.type for p in function.params]
         tiles = [t for t in params if isinstance(t, TileType)]
-        scan = Scan(nested=_block(function.body, ops, tiles), ops=frozenset(ops), tiles=tuple(tiles))
+        _block(function.body, ops, tiles)
+        scan = Scan(frozenset(ops), tuple(tiles))
         self._last = function, scan
         return scan
 
 
-def _block(body: tuple[Stmt, ...], ops: set[str], tiles: list[TileType]) -> bool:
-    """Add what a block has to `ops` and `tiles`; whether a call is nested in an expression."""
-    nested = False
+def _block(body: tuple[Stmt, ...], ops: set[str], tiles: list[TileType]) -> None:
+    """Add what a block has to `ops` and `tiles`."""
     for s in body:
         if isinstance(s, Assign):
             t, value = s.var.type, s.value
@@ -50,15 +49,9 @@ def _block(body: tuple[Stmt, ...], ops: set[str], tiles: list[TileType]) -> bool
                 tiles.append(t)
             if isinstance(value, Call):
                 ops.add(value.op)
-                nested = nested or any(map(has_call, value.args))
-            else:
-                nested = nested or has_call(value)
         elif isinstance(s, Eval):
             ops.add(s.call.op)
-            nested = nested or any(map(has_call, s.call.args))
         else:
             tiles += [v.type for v in definitions(s) if isinstance(v.type, TileType)]
-            nested = nested or any(map(has_call, operands(s)))
             for block in blocks(s):
-                nested |= _block(block, ops, tiles)
-    return nested
+                _block(block, ops, tiles)

@@ -79,7 +79,7 @@ class Program:
         return found
 
     def _cells_of(self, values: tuple[Value, ...] | list[Value]) -> list[int]:
-        return [self._cell(v) for v in values]
+        return list(map(self._cell, values))
 
     def _block(self, block: Block) -> list[Instruction]:
         found = []
@@ -184,6 +184,8 @@ class Program:
 
     def _scratch(self, op: Op) -> list[tuple[int, int]]:
         """(scratch, destination) tiles of an op: where both share bytes the result is whatever came last."""
+        if "tmp" not in op.args:
+            return []
         tmp, dst = op.opt("tmp"), op.opt("dst")
         tiles = tmp is not None and dst is not None and isinstance(tmp.type, TileBufType)
         return [(self._cell(tmp), self._cell(dst))] if tiles and tmp is not None and dst is not None else []
@@ -305,9 +307,8 @@ class Program:
 
 def gatherer(cells: list[int | list[int]]) -> Callable[[Registers], Sequence[Any]]:
     """The operands of an op out of the registers; a list of cells gives a tuple."""
-    single = [c for c in cells if isinstance(c, int)]
-    if len(single) == len(cells) > 1:
-        return itemgetter(*single)
+    if len(cells) > 1 and list not in map(type, cells):
+        return itemgetter(*cells)
     return lambda env: [env[c] if isinstance(c, int) else tuple([env[i] for i in c]) for c in cells]
 
 
@@ -325,12 +326,14 @@ def unmodelled(op: Op, what: str = "") -> Step:
     return step
 
 
-def walk(block: Block) -> Iterator[Op]:
-    """All ops of a block, those of its regions included."""
+def walk(block: Block) -> list[Op]:
+    """All ops of a block, those of its regions included, an op before those."""
+    found: list[Op] = []
     for op in block.ops:
-        yield op
+        found.append(op)
         for region in op.regions:
-            yield from walk(region)
+            found += walk(region)
+    return found
 
 
 def _reached(func: Func) -> Iterator[Op]:
@@ -353,7 +356,7 @@ def private_storage(
     addresses: dict[int, int] = {}
     needed: dict[Space, int] = {}
     for op in _reached(func):
-        found = _allocated(op)
+        found = _allocated(op) if op.name in _ALLOCATING else None
         if found is None or (found[2] and (private is None or op.result.name not in private)):
             continue
         space, size, _ = found
@@ -363,13 +366,15 @@ def private_storage(
     return addresses, needed
 
 
+_ALLOCATING = frozenset({"pto.reserve_buffer", "pto.alloc_tile", "pto.alloc_multi_tile"})
+
+
 def _allocated(op: Op) -> tuple[Space, int, bool] | None:
     """(space, bytes, whether it has an address) of an allocation; None for any other op."""
     if op.name == "pto.reserve_buffer":
         space, size = op.attrs.get("location"), op.attrs.get("size")
         if isinstance(space, EnumAttr) and isinstance(size, int):
             return Space(space.member), size, "base" in op.attrs
-    if op.name not in ("pto.alloc_tile", "pto.alloc_multi_tile"):
         return None
     type_ = op.result.type
     slot = type_.slot if isinstance(type_, MultiTileBufType) else type_
