@@ -126,6 +126,8 @@ def _group(kernel: Module | Func, function: str) -> tuple[Group, dict[str, Func]
     for unit in units:
         if len(units) == 1 or function in (f.name for f in unit.funcs):
             return chosen(unit, function), {f.name: f for f in unit.funcs}
+    if not units:
+        raise InputError("this file has no function with a body", help="give a file with a kernel")
     raise InputError("which kernel? this file has several modules", help="name one of its functions")
 
 
