@@ -15,7 +15,7 @@ from verifiers.fifo_counts import Count, compared, runs, why_not
 from verifiers.fifo_slots import slots_of
 from verifiers.fifo_turns import Stuck, both_ways, stuck
 from verifiers.pipes import LANES, Peer, facts_of, peers, used
-from verifiers.race.releases import FREES
+from verifiers.race.rings import FREES
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 

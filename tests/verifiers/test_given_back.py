@@ -137,7 +137,7 @@ def test_a_credit_stands_for_two_of_four_slots_so_the_first_of_two_frees_tells_n
     bare = "\n".join(line for line in one.splitlines() if "PIPE_MTE3>, <PIPE_V>" not in line)
     first = bare.replace("%at", "%at0").replace("%w", "%w0").replace("%t", "%t0")
     twice = text.replace(one, f"{first}{FREE}\n{one}").replace(PUSH, f"{PUSH}\n{PUSH}")
-    assert verdicts(twice) == [Verdict.UNKNOWN, Verdict.PROVED]
+    assert set(verdicts(twice)) == {Verdict.PROVED}
     assert early(twice, {}) == []
 
 

@@ -12,13 +12,14 @@ from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.targets import target
 from tests.simulator.mixed import Mixed
 from verifiers import Options, verify
+from verifiers.race.remarks import sync_remarks
 from verifiers.raised import raised
 
 PIPES = ("FIFO-", "SPLIT-", "RACE-", "INIT-", "VALID-", "LAYOUT-")
 
 
-def judged(mixed: Mixed, module: Module | None = None) -> list[FunctionResult]:
-    return verify(module or mixed.module, target(mixed.on), Options())
+def judged(mixed: Mixed, module: Module | None = None, explicit: bool = False) -> list[FunctionResult]:
+    return verify(module or mixed.module, target(mixed.on), Options(explicit_sync=explicit))
 
 
 def counts(results: list[FunctionResult]) -> dict[tuple[str, Verdict], int]:
@@ -37,6 +38,35 @@ def test_both_forms_of_a_kernel_have_the_same_verdicts(chip: str, direction: int
     results = judged(lowered)
     assert not any(o.rule == "MODEL-OP" for r in results for o in r.obligations)
     assert counts(results) == counts(judged(front))
+
+
+@pytest.mark.requirement("XC-09")
+def test_both_forms_have_the_same_races() -> None:
+    """Without their barriers the lanes of a5 give a slot back while a store reads it."""
+    found = []
+    for form in (False, True):
+        mixed = Mixed("a5", lowered=form)
+        lines = writer.write(mixed.module, False).splitlines()
+        free = next(n for n, line in enumerate(lines) if "pto.tfree" in line)
+        adds = next(n for n in range(free, 0, -1) if "pto.tadds" in lines[n])
+        store = next(n for n in range(free, len(lines)) if "pto.tstore" in lines[n] and "%u" in lines[n])
+        lines.insert(adds, lines.pop(store).replace("ins(%u", "ins(%p0"))
+        text = "\n".join(line for line in lines if "pto.barrier" not in line)
+        found.append(counts(judged(mixed, read(text, "k.pto"), explicit=True)))
+    assert found[0] == found[1]
+    assert found[0]["RACE-FREE", Verdict.REFUTED]
+
+
+def test_both_forms_have_the_same_remarks() -> None:
+    """Each function ends with a flag that nothing needs."""
+    spare = "".join(f"pto.{what}_flag[<PIPE_S>, <PIPE_V>, <EVENT_ID0>]\n" for what in ("set", "wait"))
+    found = []
+    for form in (False, True):
+        text = writer.write(Mixed("a2a3", lowered=form).module, False).replace("    return", f"    {spare}    return")
+        remarks = sync_remarks(read(text, "k.pto"), target("a2a3"), Options())
+        found.append([remark.split(" (")[0] for remark in remarks])
+    assert found[0] == found[1]
+    assert "redundant sync: flag S -> V" in found[0]
 
 
 @pytest.mark.parametrize(("pops", "rule", "name"), [(2, "FIFO-POP", "pto.tpop"), (0, "FIFO-DRAIN", "pto.tpush")])

@@ -4,20 +4,20 @@ tile there as soon as the pipe of the free has done what it began before; what o
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from pypto_verified.index import Cond, const
+from pypto_verified.index import Cond, Expr, const, minimum
 from pypto_verified.index.cond import FALSE, TRUE, as_cond
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.targets import Target
-from pypto_verified.targets.fifo import release_pipe
-from verifiers.access import AccessProgram, Step, SymbolKind
-from verifiers.race.accesses import Access, place_of
-from verifiers.race.places import names
-from verifiers.race.rings import ring_places, ring_slots
+from pypto_verified.targets.fifo import period, release_pipe
+from verifiers.access import AccessProgram, Step, SymbolKind, TileUse
+from verifiers.access.overlap import FAR
+from verifiers.race.accesses import Access, Rings, place_of
+from verifiers.race.places import OnChip, names
+from verifiers.race.rings import FREES, pops_before, ring_places, ring_slots
 from verifiers.recurrence import trips
 from verifiers.solver.cone import names_of
-
-FREES = {"pto.tpop_from_aic": "pto.tfree_from_aic", "pto.tpop_from_aiv": "pto.tfree_from_aiv"}
 
 
 def freed(program: AccessProgram) -> Iterator[tuple[Step, Step]]:
@@ -55,10 +55,29 @@ def releases_of(program: AccessProgram, target: Target) -> dict[int, tuple[Acces
         tile = pop.made
         pipe = release_pipe(target.name, tile.root.space) if tile is not None else ""
         if tile is not None and pipe and fits(program, target, pipe_id(pop.op)) is not TRUE:
-            place = place_of(tile, rings)
-            found[free.index] = (Access(
-                -1 - free.index, free, 0, True, pipe, (pipe,), "", place, tile.name, names(place), releases=True),)
+            found[free.index] = tuple(
+                Access(-1 - free.index * _MOST - n, free, 0, True, pipe, (pipe,), "", place, tile.name, names(place),
+                       releases=True)
+                for n, place in enumerate(_given_back(tile, rings, pops_before(program)[free.index])))
     return found
+
+
+_MOST = 64
+"""More slots than any pipe has."""
+
+
+def _given_back(tile: TileUse, rings: Rings, popped: Expr | None) -> Iterator[OnChip]:
+    """The slots that the free of a tile gives back after that many pops: those of all tiles that its credit stands for,
+    or, where it gives none, none that is in use; if the numbers are not told, its own. Source: PTO-ISA npu/a5
+    TFree.hpp."""
+    place, ring = place_of(tile, rings), rings.get(tile.root)
+    if ring is None or ring.number is None or popped is None:
+        yield place
+        return
+    every = period(ring.slots)
+    keeps = minimum(popped % every, 1) * FAR
+    for n in range(every):
+        yield replace(place, base=ring.slot(ring.number - n) + keeps)
 
 
 def fits(program: AccessProgram, target: Target, id: int) -> Cond:

@@ -13,6 +13,7 @@ from verifiers.assume import assumptions_of
 from verifiers.options import Options
 from verifiers.race.redundant import redundant, unexamined
 from verifiers.race.sync import EXPLICIT
+from verifiers.raised import raised
 from verifiers.solver import Ladder
 
 
@@ -24,7 +25,7 @@ def sync_remarks(module: Module, target: Target, options: Options) -> list[str]:
     if left and not options.explicit_sync:
         found.append(
             f"sync left to the assembler: {', '.join(left)} (no flag or event; --sync explicit judges the order)")
-    for func in module.funcs:
+    for func in raised(module).funcs:
         if func.body is not None and _is_manual(func):
             try:
                 program = build_program(func, module.file, target.name, options.names.get(func.name))

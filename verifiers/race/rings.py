@@ -11,17 +11,34 @@ from pypto_verified.index import Expr, const, symbols_of
 from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.targets import Target, fifo
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step
-from verifiers.recurrence import counted, trips
+from verifiers.recurrence import Counted, counted, trips
+
+FREES = {"pto.tpop_from_aic": "pto.tfree_from_aic", "pto.tpop_from_aiv": "pto.tfree_from_aiv"}
+_POPS = {free: pop for pop, free in FREES.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class InRing:
-    """Where a popped tile lies in the ring `name` of `bytes` bytes. `base`: its first byte there; None where the number
-    of its pop is not expressed, so that it may lie in any slot."""
+    """Where a popped tile lies in the ring `name` of `slots` of `size` bytes. `number`: of its pop, from 0; None where
+    that is not expressed, so that it may lie in any slot."""
 
     name: Hashable
-    base: Expr | None
-    bytes: int
+    number: Expr | None
+    slots: int
+    size: int
+
+    @property
+    def base(self) -> Expr | None:
+        """Its first byte in the ring."""
+        return self.slot(self.number) if self.number is not None else None
+
+    @property
+    def bytes(self) -> int:
+        return self.slots * self.size
+
+    def slot(self, number: Expr) -> Expr:
+        """The first byte of the slot of a pop."""
+        return (number % self.slots) * self.size
 
 
 @lru_cache(maxsize=4)
@@ -31,52 +48,73 @@ def ring_places(program: AccessProgram, target: Target) -> dict[Root, InRing]:
     found: dict[Root, InRing] = {}
     pops: dict[tuple[str, int], list[Step]] = {}
     for step in program.steps:
-        if step.op.name.startswith("pto.tpop"):
+        if step.op.name in FREES and step.made is not None:
             pops.setdefault((step.op.name, pipe_id(step.op)), []).append(step)
+    numbers = pops_before(program)
     for key, steps in pops.items():
-        slots, size = ring_slots(program, target, key[1]), max((s.made.root.bytes for s in steps if s.made), default=0)
-        numbers: dict[int, Expr | None] = dict.fromkeys(s.index for s in steps)
-        _number(program.body, const(0), program, numbers)
+        slots, size = ring_slots(program, target, key[1]), max(s.made.root.bytes for s in steps if s.made is not None)
         for step in steps:
             number = numbers[step.index]
             if step.made is not None and (number is not None or not target.on_chip_pipe):
-                base = (number % slots) * size if number is not None else None
-                found[step.made.root] = InRing(("ring", *key), base, slots * size)
+                found[step.made.root] = InRing(("ring", *key), number, slots, size)
     return found
 
 
-def _number(node: Node, before: Expr | None, program: AccessProgram, numbers: dict[int, Expr | None]) -> Expr | None:
-    """How many of the steps that `numbers` names have run after a node, `before` of them in front of it; None if that
-    is not expressed. Fills in how many have run before each."""
-    if isinstance(node, Step):
-        if node.index not in numbers:
+@lru_cache(maxsize=4)
+def pops_before(program: AccessProgram) -> dict[int, Expr | None]:
+    """How many tiles were popped from its pipe before each pop and free; None where that is not expressed."""
+    found: dict[int, Expr | None] = {}
+    uses: dict[tuple[str, int], set[int]] = {}
+    for step in program.steps:
+        pop = step.op.name if step.op.name in FREES else _POPS.get(step.op.name)
+        if pop is not None:
+            uses.setdefault((pop, pipe_id(step.op)), set()).add(step.index)
+            found[step.index] = None
+    for own in uses.values():
+        _Numbering(program, own, found).run(program.body, const(0))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbering:
+    """The pops before each of the steps `own`, written to `found`."""
+
+    program: AccessProgram
+    own: set[int]
+    found: dict[int, Expr | None]
+
+    def run(self, node: Node, before: Expr | None) -> Expr | None:
+        """The pops after a node, with `before` of them in front of it."""
+        if isinstance(node, Step):
+            if node.index in self.own:
+                self.found[node.index] = before
+            return before + 1 if before is not None and node.index in self.own and node.op.name in FREES else before
+        if isinstance(node, Sequence):
+            for item in node.items:
+                before = self.run(item, before)
             return before
-        numbers[node.index] = before
-        return before + 1 if before is not None else None
-    if isinstance(node, Sequence):
-        for item in node.items:
-            before = _number(item, before, program, numbers)
-        return before
-    if isinstance(node, Branch):
-        then, orelse = (_number(arm, before, program, numbers) for arm in (node.then, node.orelse))
-        return then if then is not None and orelse is not None and then.uid == orelse.uid else None
-    return _number_of_loop(node, before, program, numbers)
+        if isinstance(node, Branch):
+            then, orelse = self.run(node.then, before), self.run(node.orelse, before)
+            return then if then is not None and orelse is not None and then.uid == orelse.uid else None
+        return self._loop(node, before)
 
+    def _loop(self, loop: Loop, before: Expr | None) -> Expr | None:
+        each = self.run(loop.body, const(0))
+        own, times = counted(loop), trips(loop)
+        turns = loop.counter
+        if each is None or turns is None or (each.value is None and not self._lasts(each, own)):
+            before = None
+        if before is None or each is None or turns is None:
+            self.run(loop.body, None)
+            return None
+        self.run(loop.body, before + turns * each)
+        if each.value == 0:
+            return before
+        return before + times * each if times is not None else None
 
-def _number_of_loop(
-    loop: Loop, before: Expr | None, program: AccessProgram, numbers: dict[int, Expr | None]
-) -> Expr | None:
-    each = _number(loop.body, const(0), program, numbers)
-    if each is not None and each.value == 0:
-        return before
-    own, times = counted(loop), trips(loop)
-    same = each is not None and loop.counter is not None and (
-        own is None or all(program.symbols.is_older(n, own.name) for n in symbols_of(each)))
-    if before is None or each is None or loop.counter is None or not same:
-        _number(loop.body, None, program, numbers)
-        return None
-    _number(loop.body, before + loop.counter * each, program, numbers)
-    return before + times * each if times is not None else None
+    def _lasts(self, each: Expr, own: Counted | None) -> bool:
+        """Whether a number is that of every turn."""
+        return own is not None and all(self.program.symbols.is_older(n, own.name) for n in symbols_of(each))
 
 
 def ring_slot(step: Step, program: AccessProgram, target: Target, pops: dict[int, int]) -> tuple[str, int, int]:

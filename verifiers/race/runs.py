@@ -223,10 +223,12 @@ class Run(Walker):
         number = self._freed.get(pipe, 0)
         self._freed[pipe] = number + 1
         unposted = self._unposted.setdefault(pipe, [])
-        unposted += [(number, item) for item in items]
+        if len(items) == 1:
+            unposted.append((number, items[0]))
         if posts(ring_slots(self.program, self.core.target, pipe), self._pops.get(pipe, 0) - 1) is True:
-            for number, item in unposted:
-                self._tile_freed = number
+            tiles = [(number - n, item) for n, item in enumerate(items)][::-1] if len(items) > 1 else unposted
+            for tile, item in tiles:
+                self._tile_freed = tile
                 super().release((item,), order)
             unposted.clear()
 
