@@ -40,6 +40,11 @@ SCALAR = """    %first = arith.muli %row, %c8 : index
     pto.store_scalar %v, %out[%first] : !pto.ptr<f32>, f32"""
 
 
+_VIEW, _TILE = "!pto.partition_tensor_view<8x8xf32>", "!pto.tile_buf<vec, 8x8xf32>"
+PUT = f"    pto.comm.tput(%part, %part, buf(%t) : {_VIEW}, {_VIEW}, {_TILE})"
+GET = PUT.replace("tput", "tget")
+
+
 def launch(stride: int, blocks: int, *stores: str) -> Outcome:
     """The run of so many blocks; block b writes 8 rows of 32 bytes from row `stride` * b, with each of `stores`."""
     text = ROWS.format(stride=stride, stores="\n".join(stores))
@@ -56,6 +61,13 @@ def test_each_pair_of_blocks_is_told_with_the_first_element_that_both_write() ->
 @pytest.mark.parametrize("stores", [(PLAIN, ATOMIC), (ATOMIC, PLAIN), (ATOMIC, SCALAR), (PLAIN, PLAIN)])
 def test_a_block_may_write_its_own_rows_again(stores: tuple[str, ...]) -> None:
     assert launch(8, 4, *stores).errors == []
+
+
+@pytest.mark.parametrize("store", [PLAIN, SCALAR, PUT, GET])
+def test_whatever_writes_it_a_byte_belongs_to_the_block_that_wrote_it(store: str) -> None:
+    assert launch(8, 4, store).errors == []
+    errors = launch(0, 3, store).errors
+    assert [e.message for e in errors] == [f"blocks {b} and {b + 1} write the same element" for b in range(2)]
 
 
 def test_blocks_may_add_to_the_same_rows() -> None:
