@@ -1,4 +1,4 @@
-"""RACE-CORE: the numbers that a refutation tells are of a run that nothing else decides."""
+"""RACE: the numbers that a refutation tells are of a run that nothing else decides, on one core and on two."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pytest
 
 from pypto_verified.report.model import Verdict
 from tests.verifiers.examples_event import branch
+from tests.verifiers.examples_race import both, exp, pipes, read
 from tests.verifiers.kernels import alloc, kernel, load, store, tile, view, window
 from tests.verifiers.race_verdicts import judge
 
@@ -37,3 +38,13 @@ def test_a_run_that_depends_on_no_data_is_preferred(asks: str, numbers: dict[str
     result = judge(_handed_over(branch(f"{asks}, %M, %c2", *_data(load("vw", "u", VEC, "16x16")))), explicit=True)
     (finding,) = (f for f in result.findings if f.rule == "RACE-CORE" and f.verdict is Verdict.REFUTED)
     assert dict(finding.witness) == numbers
+
+
+@pytest.mark.parametrize(("asks", "numbers"), [("slt", {"M": 2}), ("sge", {"M": 1})])
+def test_on_one_core_too(asks: str, numbers: dict[str, int]) -> None:
+    """A load and an op that reads it with no flag between: for some sizes of `%p`, `%q` is looked at first."""
+    text = pipes(
+        view("sized", "p", "M"), branch(f"{asks}, %M, %c2", *_data(both("V MTE2"))), read("a"), exp("a", "b"),
+        args="%M: index")
+    (finding,) = (f for f in judge(text).findings if f.rule == "RACE-RAW")
+    assert (finding.verdict, dict(finding.witness)) == (Verdict.REFUTED, numbers)
