@@ -11,6 +11,7 @@ from pypto_verified.index import TRUE, Cond, Expr, any_of, substitute, symbols_o
 from pypto_verified.index.cond import as_cond
 from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.pto.types import PtrType
+from pypto_verified.targets import Target
 from verifiers.access import BLOCK, BLOCKS, Step, TensorView
 from verifiers.access.program import Pointer
 from verifiers.access.symbols import UNCONSTRAINED
@@ -52,7 +53,7 @@ def _rings(context: Context) -> list[InMemory]:
     used = {(way(s.op.name), pipe_id(s.op)) for s in program.steps if s.op.name in OPS}
     found: list[InMemory] = []
     for step in (s for s in program.steps if s.op.name in INITS):
-        place, size = _place(context, step), step.op.attrs.get("slot_size")
+        place, size = ring_start(step, context.target), step.op.attrs.get("slot_size")
         if place is None or not isinstance(size, int):
             continue
         slots = slots_of_pipe(context, step)
@@ -65,11 +66,11 @@ def _rings(context: Context) -> list[InMemory]:
     return found
 
 
-def _place(context: Context, init: Step) -> tuple[str, Expr] | None:
+def ring_start(init: Step, target: Target) -> tuple[str, Expr] | None:
     """The pointer and the byte where the slots of a pipe begin, None if they lie on the chip."""
     ring = next(iter(init.operands.get("gm_slot_buffer", ())), None)
     type_ = init.op.arg("gm_slot_buffer").type if ring is not None else None
-    if isinstance(ring, Pointer) and isinstance(type_, PtrType) and not context.target.on_chip_pipe:
+    if isinstance(ring, Pointer) and isinstance(type_, PtrType) and not target.on_chip_pipe:
         return ring.base, ring.offset * type_.dtype.bytes
     view = next(iter(init.operands.get("gm_slot_tensor", ())), None)
     return (view.base, view.offset * view.dtype.bytes) if isinstance(view, TensorView) else None

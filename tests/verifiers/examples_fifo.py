@@ -97,12 +97,22 @@ def crossing(start: str, elements: int = 4096, count: str = "%n3", names: tuple[
 
 
 FAR = "%near = arith.muli %c0, %given : index\n%far = arith.muli %c1, %given : index"
+
+
+def at_one_end(text: str, elements: str) -> str:
+    """The ring of the first pipe begins `elements` times 4096 elements later for the lanes."""
+    cube, vector = text.split("func.func @vector")
+    later = FAR.split("\n")[0].replace("%c0", elements)
+    return f"{cube}func.func @vector{vector.replace(FAR.splitlines()[0], later)}"
+
+
 BLOCK = "\n".join((
     "%block = pto.get_block_idx", "%b = arith.index_cast %block : i64 to index", "%twice = arith.muli %b, %c2 : index",
     "%near = arith.muli %twice, %given : index", "%far = arith.addi %near, %n4k : index"))
 
 PAIRS: dict[str, Pair] = {
     "FIFO-APART": Pair(crossing(FAR), crossing(FAR, 2048)),
+    "FIFO-BASE": Pair(crossing(FAR), at_one_end(crossing(FAR), "%c1")),
     "FIFO-BLOCKS": Pair(crossing(BLOCK), crossing(BLOCK, 2048)),
     "FIFO-POP": Pair(
         pair_of_cores(turns("%c8", PUSH), turns("%c8", _BOTH)),
