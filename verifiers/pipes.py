@@ -130,7 +130,7 @@ def peers(program: AccessProgram, facts: ModuleFacts, id: int) -> tuple[Peer, ..
                     if any(op.name != init.name and facts.buffer_names(op) & names for op in inits)]
             made = _program(func, program, facts.target) if ends else None
             if made is not None:
-                shared = _shared(program, made, target(facts.target))
+                shared = shared_names(program, made, target(facts.target))
                 found += [Peer(made, shared, theirs) for theirs in ([id] if id in ends else ends)]
     return tuple(found)
 
@@ -144,7 +144,7 @@ def _program(func: Func, own: AccessProgram, target: str) -> AccessProgram | Non
         return None
 
 
-def _shared(a: AccessProgram, b: AccessProgram, chip: Target) -> frozenset[str]:
+def shared_names(a: AccessProgram, b: AccessProgram, chip: Target) -> frozenset[str]:
     """Symbols of arguments that both functions have, in the same place, those of the block, which both run for, and of
     what both read at one place of a tensor that neither writes."""
     same = {x.name for x, y in zip(a.func.args, b.func.args, strict=False) if x.name == y.name and x.type == y.type}

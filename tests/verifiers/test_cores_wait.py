@@ -124,11 +124,6 @@ def test_a_flag_that_nobody_waits_for_is_named_at_its_set(chip: str) -> None:
     assert seen.startswith("confirmed: pipe: ") and "cross-core flag 6 is still set at vector lane 0" in seen
 
 
-def test_turns_of_a_size_are_not_followed_for_all_sizes() -> None:
-    text = both(turns("M", told(3)), turns("M", heard(3)), "%M: index")
-    assert judged(text, "a2a3")[1] == {UNKNOWN}
-
-
 def test_a_loop_that_turns_once_more_at_one_end_is_refuted_for_every_size() -> None:
     more = ("%n = arith.addi %M, %c1 : index", *turns("n", heard(3)))
     result, verdicts = judged(both(turns("M", told(3)), more, "%M: index"), "a2a3")

@@ -125,7 +125,7 @@ def test_a_caller_who_passes_an_empty_tile_does_not_make_a_race_right(pair: str,
 
 
 @pytest.mark.requirement("EV-06")
-@pytest.mark.parametrize(("answered", "expected"), [(True, UNKNOWN), (False, REFUTED)])
+@pytest.mark.parametrize(("answered", "expected"), [(True, PROVED), (False, REFUTED)])
 def test_stores_between_which_another_core_answers_are_not_refuted_by_their_own_core(
     answered: bool, expected: Verdict
 ) -> None:

@@ -1,38 +1,42 @@
-"""What another core may have seen to: accesses that this core told it of with a flag between cores, before it waited
-for one in return. Whether the other core's flag comes after its own wait is not known from this core alone, so such a
-pair is neither ordered nor shown to race."""
+"""What another core may have seen to in one run: accesses that this core told it of with a flag between cores, before
+it waited for one in return. A pair of accesses between which that happens is not shown to race by this core alone."""
 
 from __future__ import annotations
 
 from pypto_verified.targets.pipes import CrossFlag
 from verifiers.access import Step
 from verifiers.race.cluster import flag_pipe
+from verifiers.race.hearing import Hearing
 from verifiers.race.order import PIPES
 
 
 class Answered:
     """Accesses are bits (see `Items`)."""
 
-    def __init__(self) -> None:
-        self._told = 0
+    def __init__(self, hearing: Hearing) -> None:
+        self._hearing = hearing
+        self._told: dict[int, tuple[Step, int]] = {}
         self._heard = dict.fromkeys(PIPES, 0)
+        self._by: dict[str, tuple[Step, Step]] = {}
 
     def begun(self, bits: int) -> None:
         """These accesses take place anew: nobody was told of them."""
-        self._told &= ~bits
+        self._told = {n: (step, told & ~bits) for n, (step, told) in self._told.items()}
         for pipe in PIPES:
             self._heard[pipe] &= ~bits
 
     def flag(self, step: Step, row: CrossFlag, complete: int) -> None:
         """A flag is set or waited for. `complete`: what the flag's pipe has run and what it knows of others by then."""
-        pipe = flag_pipe(step)
         if step.op.name == row.set:
-            self._told |= complete
+            self._told[step.index] = step, complete
             return
-        for held in PIPES if row.stalls_core else (pipe,):
-            if held in self._heard:
-                self._heard[held] |= self._told
+        for set_, told in self._told.values():
+            if self._hearing.may(step.index, set_.index):
+                for pipe in PIPES if row.stalls_core else (flag_pipe(step),):
+                    if pipe in self._heard:
+                        self._heard[pipe] |= told
+                        self._by[pipe] = set_, step
 
-    def covers(self, bit: int, pipe: str) -> bool:
-        """Whether `pipe` may know this access complete from another core."""
-        return bool(self._heard[pipe] >> bit & 1)
+    def by(self, bit: int, pipe: str) -> tuple[Step, Step] | None:
+        """The set and the wait by which `pipe` may know this access complete from another core, if it may."""
+        return self._by[pipe] if self._heard[pipe] >> bit & 1 else None

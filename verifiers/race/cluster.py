@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator, Hashable
 from dataclasses import dataclass, field
+from itertools import product
 from typing import TypeAlias
 
 from pypto_verified.index import Expr, const
@@ -332,13 +333,14 @@ class Cluster:
             return
         self._met[member.kind] = self._met.get(member.kind, 0) + 1
         own = self._met[member.kind]
-        for other in self.members:
-            while self._met.get(other.kind, 0) < own:
-                self.waiting[member.kind] = step
-                yield
+        if all(self._met.get(m.kind, 0) >= own for m in self.members):
+            # Before any goes on: what one begins after the meeting the others do not know.
+            for one, other in product(self.members, repeat=2):
+                self._learn(one, SCALAR, ~self._own(other))
+        while any(self._met.get(m.kind, 0) < own for m in self.members):
+            self.waiting[member.kind] = step
+            yield
         self.waiting.pop(member.kind, None)
-        for other in self.members:
-            self._learn(member, SCALAR, ~self._own(other))
         if not step.loops and not member.depth:
             self._epochs[member.kind] += 1
 

@@ -16,7 +16,6 @@ from verifiers.race.accesses import Access
 from verifiers.race.cycles import Cycle, cycle_of, stepped_variable
 from verifiers.race.items import Item
 from verifiers.race.literals import Literals, decided, strongest, with_conjuncts
-from verifiers.race.order import Order
 from verifiers.race.paths import Paths, join, merge, nodes, put, spoken, subject
 from verifiers.race.places import Place, apart, taken_for_granted
 from verifiers.race.sync import Sync
@@ -72,7 +71,7 @@ class Flow(Walker):
         self._spoken = spoken(self.program)
         self._left = MOST_STEPS
         try:
-            self._run(self.program.body, {frozenset(conjuncts(assumed)): Order()}, OUTSIDE)
+            self._run(self.program.body, {frozenset(conjuncts(assumed)): self.start()}, OUTSIDE)
         except _TooLong:
             self.blind = "it has too many paths"
             for pair in self.pairs.values():

@@ -8,11 +8,15 @@ from functools import cached_property, lru_cache
 from pypto_verified.index import TRUE, Cond
 from pypto_verified.index.cond import FALSE
 from pypto_verified.targets import Target
+from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import AccessProgram
 from verifiers.flags import cores_of
 from verifiers.race.flow import Flow
+from verifiers.race.hearing import NOBODY
+from verifiers.race.parts import KINDS
 from verifiers.race.runs import Want, search
 from verifiers.race.runs import Witness as Run
+from verifiers.race.sides import Sides, sides_of
 from verifiers.race.walker import Core, Pair
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver import Ladder
@@ -33,10 +37,12 @@ class PairSite(Site):
 
 
 class Found:
-    """What was found on one core. `flow`: for all runs at once; `background`: what may be taken for granted."""
+    """What was found on one core. `flow`: for all runs at once; `background`: what may be taken for granted; `spared`:
+    why a pair that this core does not order is not shown to fail."""
 
     def __init__(self, flow: Flow, background: Cond) -> None:
         self.flow = flow
+        self.spared: dict[Want, str] = {}
         self._background = background
 
     @cached_property
@@ -46,23 +52,26 @@ class Found:
         wanted: list[Want] = [("order", key) for key, pair in pairs if pair.fails]
         wanted += [("seen", key) for key, pair in pairs if pair.unseen]
         wanted += [("again", key) for key, again in self.flow.again.items() if again.open]
-        return search(self.flow.core, wanted, self._background) if wanted else {}
+        return search(self.flow.core, wanted, self._background, self.spared) if wanted else {}
 
 
 @lru_cache(maxsize=1)
 def _judged(
-    program: AccessProgram, target: Target, strict: bool, ladder: Ladder, assumed: Cond
+    program: AccessProgram, target: Target, strict: bool, ladder: Ladder, assumed: Cond, sides: Sides | None
 ) -> tuple[Found, ...]:
     """Every core of a function."""
     found: list[Found] = []
-    for foreign in cores_of(program).values():
-        core = Core(program, target, strict, frozenset(foreign))
+    for name, foreign in cores_of(program).items():
+        hearing = sides.hearing(name if name in KINDS else program.func.kernel_kind) if sides is not None else NOBODY
+        core = Core(program, target, strict, frozenset(foreign), hearing=hearing)
         found.append(Found(Flow(core, ladder, assumed), program.symbols.facts & assumed))
     return tuple(found)
 
 
 def found_on_cores(context: Context) -> tuple[Found, ...]:
-    return _judged(context.program, context.target, context.strict, context.ladder, context.assumed)
+    waits = any(cross_flag(s.op.name, context.target.name) is not None for s in context.program.steps)
+    sides = sides_of(context) if waits else None
+    return _judged(context.program, context.target, context.strict, context.ladder, context.assumed, sides)
 
 
 def why_open(fails: bool, run: Run | None, blind: str) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from verifiers.race.cluster import LANE, Between, Cluster, Key, Member
+from verifiers.race.cluster import LANE, Between, Cluster, Key, Member, Touch
 from verifiers.race.parts import Part, parts_of
+from verifiers.race.sides import Sides, sides_of
 from verifiers.race.sync import is_manual
 from verifiers.race.values import Values, choices, deciding
 from verifiers.rule import SAFETY, Rule, Witness, always
@@ -42,25 +43,53 @@ def _sites(context: Context) -> Iterator[CoreSite]:
     own = context.program
     tried = list(islice(choices(own, own.symbols.facts & context.assumed), MOST_RUNS)) or [{}]
     walks = [walk_cores(context, parts, {**tried[0], LANE: lane}, symbolic=True) for lane in (0, 1)]
+    sides = sides_of(context)
     why = next((w.blind or "a core waits for ever for the other" for w in walks if w.blind or w.stuck), "")
-    open_ = (m.why for w in walks for m in w.members if m.why)
-    order = why or next((f"it is not followed for all runs, because {text}" for text in open_), "")
-    pairs = _joined(walks)
-    broken = _broken(context, parts, tried) if pairs and not why else {}
-    for key, pair in pairs.items():
+    broken, met = _broken(context, parts, tried) if not why else ({}, {})
+    for key, pair in _pairs(_joined(walks), met, walks[0], sides).items():
         second = pair.second
         if second.member.program is not own:
             continue
         given, asked = broken.get(key, ({}, frozenset()))
         fails = key in broken and not asked
-        unsure = "" if fails or (pair.parted and not pair.open and not why) else order
-        if not fails and pair.open:
-            unsure = unsure or (f"it depends on {', '.join(sorted(asked))}" if asked else "it depends on the numbers")
+        unsure = "" if fails else _unsure(key, pair, walks, sides, why)
+        if not fails and pair.open and unsure:
+            unsure = f"it depends on {', '.join(sorted(asked))}" if asked else unsure
         first, line = pair.first.access.step.op, own.location(pair.first.access.step.op).line
         label = f"{op_text(second.access.step.op)} ({second.member.kind} core) after {op_text(first)} line {line}"
         shown = tuple((n, v) for n, v in given.items() if n in deciding(own))
         yield CoreSite(
             context, second.access.step.op, second.access.step.path, label, pair, fails, shown, unsure)
+
+
+def _pairs(
+    known: dict[Key, Between], met: dict[Key, Between], walk: Cluster, sides: Sides | None
+) -> dict[Key, Between]:
+    """All pairs that may share bytes, in the order in which some run met them, if one did."""
+    found = dict(known)
+    cube, vector = sorted(walk.members, key=lambda m: m.kind)
+    rest = {
+        (cube.kind, a.step.index, vector.kind, b.step.index): Between(
+            Touch(-1, cube, a, a.place), Touch(-1, vector, b, b.place), False, False)
+        for a, b in (sides.meeting if sides is not None else ())}
+    for key, pair in met.items():
+        found.setdefault(key, pair)
+    for key, pair in rest.items():
+        if (*key[2:], *key[:2]) not in found:
+            found.setdefault(key, pair)
+    return found
+
+
+def _unsure(key: Key, pair: Between, walks: list[Cluster], sides: Sides | None, why: str) -> str:
+    """What keeps a pair from being known to be ordered in every run; '' if it is."""
+    if sides is not None and sides.ordered(key):
+        return ""
+    followed = not any(m.why for w in walks for m in w.members)
+    if not why and not pair.open and (pair.parted or followed):
+        return ""
+    if why or sides is None or not sides.why:
+        return why or "the two cores do not tell each other of it in every run"
+    return sides.why
 
 
 def _joined(walks: list[Cluster]) -> dict[Key, Between]:
@@ -76,17 +105,19 @@ def _joined(walks: list[Cluster]) -> dict[Key, Between]:
 
 def _broken(
     context: Context, parts: list[Part], tried: list[dict[str, int]]
-) -> dict[Key, tuple[dict[str, int], frozenset[str]]]:
-    """Pairs that some run leaves open, with its numbers and what it depends on."""
+) -> tuple[dict[Key, tuple[dict[str, int], frozenset[str]]], dict[Key, Between]]:
+    """Pairs that some run leaves open, with its numbers and what it depends on; and all that one met."""
     found: dict[Key, tuple[dict[str, int], frozenset[str]]] = {}
+    met: dict[Key, Between] = {}
     for given in tried:
         for lane in ((given[LANE],) if LANE in given else (0, 1)):
             run = walk_cores(context, parts, {**given, LANE: lane}, symbolic=False)
             asked = frozenset(n for m in run.members for n in m.values.asked)
             for key, pair in run.pairs.items() if not run.blind else ():
+                met.setdefault(key, pair)
                 if pair.open and (key not in found or (found[key][1] and not asked)):
                     found[key] = given, asked
-    return found
+    return found, met
 
 
 def _explain(s: CoreSite, w: Witness) -> str:

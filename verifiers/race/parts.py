@@ -13,12 +13,12 @@ from verifiers.access import AccessProgram, build_program
 from verifiers.flags import cores_of, sections_of
 from verifiers.sites import Context
 
-_KINDS = ("cube", "vector")
+KINDS = ("cube", "vector")
 _SUFFIXES = (("_aic", "_aiv"), ("_cube", "_vector"), ("_cube", "_vec"))
 """Names of the two functions of one kernel (PyPTO)."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Part:
     """A core of a kernel: the ops of `program` that are not `foreign`."""
 
@@ -30,10 +30,10 @@ class Part:
 def parts_of(context: Context) -> list[Part]:
     """The cores that run together with this function; none if it runs alone."""
     own = context.program
-    if set(_KINDS) <= sections_of(own).keys():
-        return [Part(kind, own, frozenset(foreign)) for kind, foreign in cores_of(own).items() if kind in _KINDS]
+    if set(KINDS) <= sections_of(own).keys():
+        return [Part(kind, own, frozenset(foreign)) for kind, foreign in cores_of(own).items() if kind in KINDS]
     peer = _peer(own.func, context.module)
-    if peer is None or own.func.kernel_kind not in _KINDS:
+    if peer is None or own.func.kernel_kind not in KINDS:
         return []
     other = _program(peer, own, context.target.name)
     if other is None:
@@ -46,7 +46,7 @@ def _peer(func: Func, module: Module | None) -> Func | None:
     """The function of the other kind that belongs to the same kernel."""
     others = (f for f in module.funcs if f.body is not None) if module is not None else ()
     return next((
-        o for o in others if {o.kernel_kind, func.kernel_kind} == set(_KINDS)
+        o for o in others if {o.kernel_kind, func.kernel_kind} == set(KINDS)
         and (func.name in _named(o) or o.name in _named(func) or _paired(func.name, o.name))), None)
 
 

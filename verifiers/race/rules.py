@@ -27,7 +27,7 @@ def _pairs(hazard: Hazard) -> Callable[[Context], Iterator[PairSite]]:
                 for key, pair in core.flow.pairs.items():
                     if pair.hazard is hazard and not pair.second.releases:
                         run = core.runs.get(("order", key))
-                        why = why_open(pair.fails, run, core.flow.blind)
+                        why = why_open(pair.fails, run, core.spared.get(("order", key), core.flow.blind))
                         if pair.open and not pair.fails:
                             why = other_pipes(pair)
                         elif why and run is None and (pair.first.somewhere or pair.second.somewhere):

@@ -68,8 +68,9 @@ class Run(Walker):
         self.budget = budget
         self.found: dict[Want, Witness] = {}
         self.ran: Counter[tuple[int, bool]] = Counter()
-        self._order = Order()
-        self._answered = Answered()
+        self._order = self.start()
+        self._answered = Answered(core.hearing)
+        self.spared: dict[Want, str] = {}
         self._names = {s.expr.uid: name for name, s in self.program.symbols.shown.items()}
         self._when: dict[int, dict[str, int]] = {}
         self._pops: dict[int, int] = {}
@@ -156,7 +157,7 @@ class Run(Walker):
         if step.index in self.accesses:
             self._spend()
             self._access(step)
-        elif sync is None and step.op not in self.core.foreign:
+        elif step.op not in self.core.foreign:
             self._between_cores(step)
 
     def _between_cores(self, step: Step) -> None:
@@ -240,7 +241,9 @@ class Run(Walker):
 
     def found_open(self, pair: Pair, earlier: Item, later: Item) -> None:
         want: Want = ("order", pair.key)
-        if self._answered.covers(earlier.bit, later.pipe):
+        answer = self._answered.by(earlier.bit, later.pipe)
+        if answer is not None:
+            self.spared[want] = self.core.hearing.unsure(self.program, *answer)
             return
         if pair.fails and later.access.releases and want in self.wanted:
             pipe = pipe_id(later.access.step.op)
@@ -289,12 +292,15 @@ class Run(Walker):
             raise _Enough
 
 
-def search(core: Core, wanted: Iterable[Want], background: Cond) -> dict[Want, Witness]:
+def search(
+    core: Core, wanted: Iterable[Want], background: Cond, spared: dict[Want, str] | None = None
+) -> dict[Want, Witness]:
     """For each pair that is asked for, a run in which nothing orders it, or makes it visible, if one is found among
     small numbers. A run that depends on what its caller passes counts if each value that is tried and lets both ops
-    take place leads to a failure: then no caller is right. One that depends on data does not count."""
+    take place leads to a failure: then no caller is right. One that depends on data does not count. `spared` gets why a
+    pair is not shown to fail though this core alone does not order it."""
     found: dict[Want, Witness] = {}
-    _try(core, set(wanted), found, choices(core.program, background))
+    _try(core, set(wanted), found, choices(core.program, background), spared)
     kinds = core.program.symbols.kinds
     for names in {w.asked for w in found.values() if w.asked}:
         if not all(kinds.get(n) in _PASSED for n in names):
@@ -323,7 +329,8 @@ _PASSED = (SymbolKind.PARAM, SymbolKind.SIZE, SymbolKind.LAUNCH)
 
 
 def _try(
-    core: Core, left: set[Want], found: dict[Want, Witness], tried: Iterable[dict[str, int]]
+    core: Core, left: set[Want], found: dict[Want, Witness], tried: Iterable[dict[str, int]],
+    spared: dict[Want, str] | None = None,
 ) -> Counter[tuple[int, bool]]:
     """Run until all of `left` are found or the budget is spent; those that depend on nothing that is not chosen leave
     `left`. How often each step took place in one run at most, as in `Run`."""
@@ -336,6 +343,8 @@ def _try(
             continue
         run = Run(core, given, truth, set(left), budget)
         ran |= run.ran
+        if spared is not None:
+            spared.update(run.spared)
         opaque = opaque or any("?" in name for name in run.values.asked)
         budget = min(run.budget, budget - 1)
         for want, witness in run.found.items():

@@ -17,7 +17,8 @@ from verifiers.flags import action_of, actions_of
 
 class Kind(Enum):
     """SET and WAIT of a flag, BARRIER of a pipe, DRAIN of all pipes, ACQUIRE and RELEASE of a buffer id, FENCE of
-    global memory, CLEAN of the data cache, and NOTIFY, by which another device learns that data is there."""
+    global memory, CLEAN of the data cache, NOTIFY, by which another device learns that data is there, and TELL and
+    HEAR, a set for another core and the wait for its answer."""
 
     SET = "set"
     WAIT = "wait"
@@ -28,6 +29,8 @@ class Kind(Enum):
     FENCE = "fence"
     CLEAN = "clean"
     NOTIFY = "notify"
+    TELL = "tell"
+    HEAR = "hear"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

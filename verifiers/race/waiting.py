@@ -12,6 +12,7 @@ from verifiers.access import Step
 from verifiers.race.cluster import LANE, Cluster
 from verifiers.race.handover import MOST_RUNS, walk_cores
 from verifiers.race.parts import Part, parts_of
+from verifiers.race.sides import sides_of
 from verifiers.race.values import choices, deciding
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
@@ -48,9 +49,11 @@ def _sites(context: Context) -> Iterator[TalkSite]:
     if not parts:
         return
     seen = _seen(context, parts)
+    sides = sides_of(context) if seen.blind or seen.maybe else None
+    open_ = sides.why if sides is not None else ""
     for step in steps:
         fault, given = seen.sure.get(step.index, ("", {}))
-        why = "" if fault else seen.maybe.get(step.index, "") or seen.blind
+        why = "" if fault or not open_ else seen.maybe.get(step.index, "") or open_
         yield TalkSite(context, step.op, step.path, op_text(step.op), fault, given, why)
 
 

@@ -14,6 +14,7 @@ from pypto_verified.targets.pipes import CACHE, SCALAR, Hazard, fences_between, 
 from verifiers.access import AccessProgram, Rect, Step
 from verifiers.race.accesses import Access, accesses_of, is_global
 from verifiers.race.fills import beside
+from verifiers.race.hearing import NOBODY, Hearing
 from verifiers.race.items import Item, Items
 from verifiers.race.order import Order
 from verifiers.race.places import OnChip, Place
@@ -49,13 +50,14 @@ class Pair:
 @dataclass(frozen=True, slots=True, eq=False)
 class Core:
     """The steps of one core. `foreign`: ops that stand in another core's section; `skip`: steps that are left out, to
-    see what they are for."""
+    see what they are for; `hearing`: what another core answers."""
 
     program: AccessProgram
     target: Target
     strict: bool = False
     foreign: frozenset[Hashable] = frozenset()
     skip: frozenset[int] = frozenset()
+    hearing: Hearing = NOBODY
 
 
 @dataclass(slots=True, eq=False)
@@ -88,7 +90,7 @@ def steps_of(core: Core) -> tuple[Mapping[int, tuple[Access, ...]], Mapping[int,
     every = {**accesses_of(core.program, core.target), **releases_of(core.program, core.target)}
     accesses = {s.index: every[s.index] for s in steps if s.index in every}
     syncs = {s.index: y for s in steps if s.index not in core.skip and (y := sync_of(s, core.target)) is not None}
-    return accesses, syncs
+    return accesses, syncs | {y.step.index: y for y in core.hearing.syncs(steps, core.target)}
 
 
 class Walker:
@@ -105,6 +107,10 @@ class Walker:
         self.blind = ""
         self.accesses, self.syncs = steps_of(core)
         self.items = Items(self.meet)
+
+    def start(self) -> Order:
+        """The order before the first step: whoever hears of a set that has not run learns nothing."""
+        return Order(flags={("told", told): 0 for told in self.core.hearing.told()})
 
     def meet(self, a: Place, b: Place) -> bool:
         """Whether two places may share a byte."""
@@ -128,6 +134,11 @@ class Walker:
             order.clean(on_pipe[SCALAR])
         elif kind is Kind.NOTIFY:
             self._notify(sync.step, order)
+        elif kind is Kind.TELL:
+            order.set(("told", sync.step.index), sync.pipe, on_pipe[sync.pipe])
+        elif kind is Kind.HEAR:
+            for told in self.core.hearing.always[sync.step.index]:
+                order.wait(("told", told), sync.pipe, True, keep=True)
         elif id is None:
             self.blind = self.blind or f"the id at line {self.program.location(sync.step.op).line} is not expressed"
         elif kind is Kind.SET:

@@ -1,0 +1,115 @@
+"""What both cores of a kernel come to for every trip count, once a kernel."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from itertools import product
+
+from pypto_verified.index import Cond, all_of
+from pypto_verified.index.cond import TRUE
+from pypto_verified.targets import Target
+from verifiers.access import AccessProgram, SymbolKind
+from verifiers.pipes import LANES, shared_names
+from verifiers.race.accesses import Access, accesses_of, is_global
+from verifiers.race.cluster import LANE, of_one_lane
+from verifiers.race.hearing import Hearing
+from verifiers.race.parts import Part, parts_of
+from verifiers.race.places import apart
+from verifiers.race.sync import is_manual
+from verifiers.race.talk import NotFollowedError, Talk
+from verifiers.race.together import Pair, Together
+from verifiers.sites import Context
+from verifiers.solver.cone import conjuncts, names_of
+
+_SAME = frozenset({SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM, SymbolKind.BLOCK, SymbolKind.LAUNCH})
+"""Kinds of symbols that stand for the same on all cores of a block."""
+
+
+class Sides:
+    """The walk of each lane with its cube. `why`: what keeps them from standing for all runs, '' if nothing;
+    `meeting`: accesses to global memory, of the cube and of a vector core, that may share a byte and conflict."""
+
+    def __init__(self, lanes: tuple[Together, ...], why: str, meeting: tuple[tuple[Access, Access], ...]) -> None:
+        self.lanes = lanes
+        self.meeting = meeting
+        self.why = why or next((t.why for t in lanes if t.why), "")
+
+    def ordered(self, pair: Pair) -> bool:
+        """Whether two accesses of different cores are ordered in every run."""
+        one, other = pair[:2], pair[2:]
+        return not self.why and not any(
+            both in t.unordered for t in self.lanes for both in ((*one, *other), (*other, *one)))
+
+    def hearing(self, kind: str) -> Hearing:
+        """What the waits of the core of that kind tell it of its own sets."""
+        (other,) = {"cube", "vector"} - {kind}
+        if self.why:
+            return Hearing(other=other, why=self.why)
+        waits = {wait for t in self.lanes for own, wait in t.heard if own == kind}
+        always = {w: self._sets(kind, [t.heard.get((kind, w), -1) for t in self.lanes], True) for w in waits}
+        ever = {w: self._sets(kind, [t.maybe.get((kind, w), 0) for t in self.lanes], False) for w in waits}
+        return Hearing(always, ever, other)
+
+    def _sets(self, kind: str, bits: list[int], always: bool) -> frozenset[int]:
+        """The sets that both lanes, or one of them, have these bits for."""
+        told = [frozenset(t.sets_of(kind, own)) for t, own in zip(self.lanes, bits, strict=True)]
+        return frozenset.intersection(*told) if always else frozenset.union(*told)
+
+
+def sides_of(context: Context) -> Sides | None:
+    """None for a function that runs alone."""
+    parts = parts_of(context)
+    if not parts:
+        return None
+    module = context.module
+    return _sides(
+        context.program, tuple(module.funcs) if module is not None else (), context.target, context.explicit_sync,
+        context.assumed, tuple(parts))
+
+
+@lru_cache(maxsize=1)
+def _sides(
+    own: AccessProgram, funcs: tuple[object, ...], target: Target, explicit: bool, assumed: Cond,
+    parts: tuple[Part, ...],
+) -> Sides:
+    a, b = (p.program for p in parts)
+    if a is b:
+        shared = frozenset(n for n, kind in a.symbols.kinds.items() if kind in _SAME)
+    else:
+        shared = shared_names(a, b, target)
+    known = all_of(c for c in conjuncts(own.symbols.facts & assumed) if names_of(c) <= shared)
+    automatic = not explicit and not any(is_manual(p.program) for p in parts)
+    lanes: list[Together] = []
+    meeting: dict[tuple[int, int], tuple[Access, Access]] = {}
+    try:
+        for lane in LANES if any(_by_lane(p, target) for p in parts) else LANES[:1]:
+            cube, vector = (Talk(p, lane, shared, target) for p in parts)
+            here = _meeting(cube, vector, target)
+            meeting.update({(a.number, b.number): (a, b) for a, b in here})
+            lanes.append(Together((cube, vector), target, automatic, known, _both_ways(here)))
+    except NotFollowedError as error:
+        return Sides((), str(error), tuple(meeting.values()))
+    return Sides(tuple(lanes), "", tuple(meeting.values()))
+
+
+def _by_lane(part: Part, target: Target) -> bool:
+    """Whether the lanes may differ in what they do."""
+    return LANE in part.program.symbols.kinds or any(of_one_lane(s, target) for s in part.program.steps)
+
+
+def _meeting(cube: Talk, vector: Talk, target: Target) -> list[tuple[Access, Access]]:
+    """Accesses to global memory of two cores that may share a byte, one of which writes."""
+    return [
+        (a, b) for a, b in product(_global(cube, target), _global(vector, target))
+        if a.place.arena == b.place.arena and (a.writes or b.writes)
+        and apart(cube.mark_place(a.place), vector.mark_place(b.place)) is not TRUE]
+
+
+def _both_ways(meeting: list[tuple[Access, Access]]) -> frozenset[Pair]:
+    ends = [(("cube", a.step.index), ("vector", b.step.index)) for a, b in meeting]
+    return frozenset((*x, *y) for one, other in ends for x, y in ((one, other), (other, one)))
+
+
+def _global(talk: Talk, target: Target) -> list[Access]:
+    return [a for own in accesses_of(talk.program, target).values() for a in own
+            if is_global(a) and a.step.op not in talk.foreign]

@@ -1,0 +1,233 @@
+"""What one core of a kernel says to the other, in its own order: the text of the core cut down to flags between cores,
+pushes and pops, meetings, its own sync around them, and its accesses to global memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias, Union
+
+from pypto_verified.index import (
+    Cond,
+    Expr,
+    IntLike,
+    all_of,
+    any_of,
+    const,
+    substitute,
+    substitute_cond,
+    symbol,
+    symbols_of,
+)
+from pypto_verified.index.cond import FALSE, variable
+from pypto_verified.index.expr import Atom
+from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.pto.module import EnumAttr
+from pypto_verified.targets import Target
+from pypto_verified.targets.pipes import SCALAR, cross_flag
+from verifiers.access import Branch, Node, Sequence, Step
+from verifiers.race.accesses import Access, accesses_of, is_global
+from verifiers.race.cluster import LANE, POPS, PUSHES, flag_id, flag_pipe, id_for_lane, of_one_lane
+from verifiers.race.cycles import stepped_variable
+from verifiers.race.parts import Part
+from verifiers.race.places import Place
+from verifiers.race.sync import Sync, sync_of
+from verifiers.recurrence import counted
+
+
+class NotFollowedError(Exception):
+    """The reason, for the user."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Act:
+    """An op. `gives`, `takes`: what its signal is called, without the id; `id` of a flag; `pipe` on which it gives, or
+    which it holds back until it takes (SCALAR: the whole core); `meets`: it waits for all cores; `sync`: what it does
+    within its core; `touched`: its accesses to global memory."""
+
+    step: Step
+    gives: Hashable = None
+    takes: Hashable = None
+    id: Expr | None = None
+    pipe: str = ""
+    meets: bool = False
+    sync: Sync | None = None
+    touched: tuple[Access, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """A branch."""
+
+    cond: Cond
+    then: tuple[Said, ...]
+    orelse: tuple[Said, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Turns:
+    """A counted loop: iteration k, from 0, takes place where `goes(k)` holds. `name` = `base` + k in it; `stepped`:
+    another name of its variable, and its value; `lasts`: whether what a name stands for is the same in all
+    iterations."""
+
+    name: str
+    base: Expr
+    lower: Expr
+    upper: Expr
+    step: Expr
+    stepped: tuple[str, Expr] | None
+    lasts: Callable[[str], bool]
+    body: tuple[Said, ...]
+
+    def goes(self, k: Expr, values: Mapping[str, IntLike]) -> Cond:
+        return substitute_cond(self.lower + self.step * k < self.upper, values)
+
+    def within(self, k: Expr, values: Mapping[str, IntLike]) -> dict[str, IntLike]:
+        """What stands for names in iteration `k`."""
+        inner = {**values, self.name: substitute(self.base, values) + k}
+        if self.stepped is not None:
+            name, value = self.stepped
+            inner[name] = substitute(value, inner)
+        return inner
+
+
+Said: TypeAlias = Union[Act, Choice, Turns]
+
+
+class Talk:
+    """The core's side: `said`. Names that need not stand for the same on both cores are marked with the core's kind.
+    NotFollowedError where it can't be told."""
+
+    def __init__(self, part: Part, lane: int, shared: frozenset[str], target: Target) -> None:
+        self.kind = part.kind
+        self.program = part.program
+        self.foreign = part.foreign
+        self._target = target
+        self._lane = lane
+        self._shared = shared
+        self._accesses = accesses_of(part.program, target)
+        self._marked: dict[str, IntLike] = {LANE: lane}
+        self.said = self._node(part.program.body)
+
+    def line(self, step: Step) -> int:
+        return self.program.location(step.op).line
+
+    def mark_place(self, place: Place) -> Place:
+        return place.at(self._marks(symbols_of(*place.exprs())))
+
+    def mark(self, e: Expr) -> Expr:
+        return substitute(e, self._marks(symbols_of(e)))
+
+    def mark_cond(self, c: Cond) -> Cond:
+        if c.expr is not None:
+            return substitute_cond(c, self._marks(symbols_of(c.expr)))
+        if c.kind == "not":
+            return ~self.mark_cond(c.parts[0])
+        if c.kind in ("and", "or"):
+            parts = [self.mark_cond(p) for p in c.parts]
+            return all_of(parts) if c.kind == "and" else any_of(parts)
+        return variable(self._mark(c.name)) if c.kind == "var" else c
+
+    def _mark(self, name: str) -> str:
+        return f"{name} of the {self.kind} core"
+
+    def _marks(self, named: Mapping[str, Atom]) -> Mapping[str, IntLike]:
+        for name, atom in named.items():
+            if name not in self._marked and name not in self._shared:
+                self._marked[name] = symbol(self._mark(name), atom.lo, atom.hi)
+        return self._marked
+
+    # Nodes
+
+    def _node(self, node: Node) -> tuple[Said, ...]:
+        if isinstance(node, Sequence):
+            return tuple(said for item in node.items for said in self._node(item))
+        if isinstance(node, Step):
+            act = self._act(node) if node.op not in self.foreign else None
+            return (act,) if act is not None else ()
+        if isinstance(node, Branch):
+            return self._choice(node.cond, self._node(node.then), self._node(node.orelse))
+        body = self._node(node.body)
+        if not body or node.inside is FALSE:
+            return ()
+        if not any(map(_tells, body)):
+            return tuple(_quiet(body))
+        own = counted(node)
+        if node.counter is not None and node.counter.value == 0:
+            return self._choice(node.inside, body, ())
+        if own is None or node.lower is None or node.upper is None or node.step is None:
+            raise NotFollowedError(f"the loop at line {self.program.location(node.op).line} is not counted")
+        stepped = stepped_variable(node, own.name, own.base)
+        return (Turns(
+            self._mark(own.name), self.mark(own.base), self.mark(node.lower), self.mark(node.upper),
+            self.mark(node.step), (self._mark(stepped[0]), self.mark(stepped[1])) if stepped is not None else None,
+            self._lasting(own.name), body),)
+
+    def _choice(self, cond: Cond, then: tuple[Said, ...], orelse: tuple[Said, ...]) -> tuple[Said, ...]:
+        if not then and not orelse:
+            return ()
+        if not any(map(_tells, (*then, *orelse))):
+            return tuple(_quiet((*then, *orelse)))
+        return (Choice(self.mark_cond(cond), then, orelse),)
+
+    def _lasting(self, counter: str) -> Callable[[str], bool]:
+        """Whether a name is older than a loop; that of the other core is."""
+        suffix = self._mark("")
+
+        def lasts(name: str) -> bool:
+            return not name.endswith(suffix) or self.program.symbols.is_older(name.removesuffix(suffix), counter)
+
+        return lasts
+
+    def _act(self, step: Step) -> Act | None:
+        name, target = step.op.name, self._target
+        row = cross_flag(name, target.name)
+        if row is not None:
+            return self._flag(step, name == row.set, row.stalls_core)
+        if name == "pto.syncall":
+            named = step.op.attrs.get("core_type")
+            return Act(step, meets=isinstance(named, EnumAttr) and named.member == "mix", sync=sync_of(step, target))
+        touched = tuple(a for a in self._accesses.get(step.index, ()) if is_global(a))
+        if name in POPS:
+            pipe = step.phases[0].pipe if target.on_chip_pipe else SCALAR
+            return Act(step, takes=("fifo", pipe_id(step.op)), pipe=pipe, touched=touched)
+        if name in PUSHES:
+            return Act(step, gives=("fifo", pipe_id(step.op)), pipe=step.phases[0].pipe, touched=touched)
+        sync = sync_of(step, target)
+        if sync is None and not touched:
+            return None
+        return Act(step, sync=sync, touched=touched)
+
+    def _flag(self, step: Step, sets: bool, stalls: bool) -> Act | None:
+        asked, pipe = flag_id(step), flag_pipe(step)
+        if asked is None or not pipe or (asked.value is None and of_one_lane(step, self._target)):
+            raise NotFollowedError(f"the flag at line {self.line(step)} is not followed")
+        id = self.mark(asked)
+        if id.value is not None:
+            own = id_for_lane(step, id.value, self.kind, self._lane, self._target)
+            if own is None:
+                return None
+            id = const(own)
+        if sets:
+            return Act(step, gives="flag", id=id, pipe=pipe)
+        return Act(step, takes="flag", id=id, pipe=SCALAR if stalls else pipe)
+
+
+def _tells(said: Said) -> bool:
+    """Whether the other core sees any of it."""
+    if isinstance(said, Act):
+        return said.gives is not None or said.takes is not None or said.meets
+    parts = said.body if isinstance(said, Turns) else (*said.then, *said.orelse)
+    return any(map(_tells, parts))
+
+
+def _quiet(said: tuple[Said, ...]) -> list[Act]:
+    """What takes place where it is not asked whether, and how often: its accesses. What it orders is not counted on."""
+    found: list[Act] = []
+    for one in said:
+        if isinstance(one, Act):
+            if one.touched:
+                found.append(Act(one.step, touched=one.touched))
+        else:
+            found += _quiet(one.body if isinstance(one, Turns) else (*one.then, *one.orelse))
+    return found

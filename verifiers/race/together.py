@@ -1,0 +1,443 @@
+"""Both cores of a kernel side by side, for every trip count: whether one waits for ever, what is left of their flags,
+and what each knows of the other's accesses.
+
+Signals between two cores are counted and each is taken by one core alone, so what the cores come to does not depend on
+which of them goes first: one schedule is followed, in which loops of both go in turn. Where the cores come to the same
+places a second time with the same signals under way, only some iterations on, all later such times are followed at
+once: iteration `n + d*t` for any t. What a path knows is kept as literals, so that loops with equal bounds end
+together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from pypto_verified.index import Cond, Expr, IntLike, as_expr, const, substitute, substitute_cond, symbol, symbols_of
+from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.targets import Target
+from pypto_verified.targets.pipes import SCALAR
+from verifiers.access import Step
+from verifiers.race.accesses import Access
+from verifiers.race.literals import Literals, decided, with_conjuncts
+from verifiers.race.order import PIPES, Order
+from verifiers.race.sync import Kind
+from verifiers.race.talk import Act, Choice, NotFollowedError, Said, Talk, Turns
+from verifiers.solver.cone import conjuncts, names_of
+
+MOST_ACTS = 8_000
+"""Ops that are followed, on all paths together; each place where both cores wait or are at a loop counts as ten."""
+_MOST_ALIKE = 3
+"""Paths to one place, with the same signals, that are told apart by what they know."""
+
+Pair: TypeAlias = tuple[str, int, str, int]
+"""Kind of core and step of the earlier access, and of the later one."""
+_Key: TypeAlias = tuple[Hashable, int]
+"""What a signal is called, and the core that takes it."""
+_FIRST = const(0)
+_TURN = "turn@"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Frame:
+    """A place in a block: the next item, or -1 at the head of iteration `k` of `turns`."""
+
+    block: tuple[Said, ...]
+    next: int
+    turns: Turns | None = None
+    k: Expr = _FIRST
+
+    @property
+    def place(self) -> Hashable:
+        return (id(self.block), self.next, id(self.turns))
+
+
+@dataclass(slots=True, eq=False)
+class _State:
+    """`stacks` of frames of both cores, outermost first; `signals` under way, by name, each with the accesses that
+    whoever takes it can't rely on; `met`: meetings that each core has come to; `last`: the core whose loop went on
+    last; `turn`: the symbol of the iterations that are followed at once."""
+
+    stacks: list[tuple[_Frame, ...]]
+    orders: list[Order]
+    known: Literals
+    signals: dict[_Key, tuple[int, ...]] = field(default_factory=dict)
+    givers: dict[_Key, Step] = field(default_factory=dict)
+    met: list[int] = field(default_factory=lambda: [0, 0])
+    last: int = 1
+
+    def copy(self) -> _State:
+        return _State(list(self.stacks), [o.copy() for o in self.orders], self.known, dict(self.signals),
+                      dict(self.givers), list(self.met), self.last)
+
+    def turns(self) -> list[tuple[int, int]]:
+        """(core, depth) of the frames that are in a loop."""
+        return [(c, n) for c, stack in enumerate(self.stacks) for n, f in enumerate(stack) if f.turns is not None]
+
+    def numbers(self) -> tuple[Expr, ...]:
+        return tuple(self.stacks[c][n].k for c, n in self.turns())
+
+    def key(self) -> Hashable:
+        orders = tuple(
+            (o.live, tuple(o.pending), frozenset(o.flags.items())) for o in self.orders)
+        places = tuple(tuple(f.place for f in stack) for stack in self.stacks)
+        return (places, orders, frozenset((k, v) for k, v in self.signals.items() if v), self.met[0] - self.met[1],
+                self.last)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Seen:
+    """A state that was followed: `numbers` of its iterations, base + step * `turn` where they are many."""
+
+    numbers: tuple[Expr, ...]
+    known: Literals
+    turn: Expr | None = None
+    steps: tuple[int, ...] = ()
+
+
+class Together:
+    """The walk. `why`: what keeps it from standing for all runs, '' if nothing; then no core waits for ever and no flag
+    is left, `unordered` has every pair of accesses of different cores, given as `meeting`, that some run leaves
+    unordered, and `heard` says for each wait (kind of core, step) which sets of its own core the other one has heard
+    of whenever it has answered, `maybe` of which in some run."""
+
+    def __init__(
+        self, talks: tuple[Talk, Talk], target: Target, automatic: bool, assumed: Cond, meeting: frozenset[Pair]
+    ) -> None:
+        self.why = ""
+        self.unordered: set[Pair] = set()
+        self.heard: dict[tuple[str, int], int] = {}
+        self.maybe: dict[tuple[str, int], int] = {}
+        self.bits: dict[tuple[str, int], int] = {}
+        self._talks = talks
+        self._target = target
+        self._automatic = automatic
+        self._meeting = meeting
+        self._on_pipe: dict[tuple[int, str], int] = {(c, p): 0 for c in (0, 1) for p in PIPES}
+        self._accesses: list[tuple[int, Access]] = []
+        self._access_bits: dict[tuple[int, int], int] = {}
+        self._sets = [0, 0]
+        self._seen: dict[Hashable, list[_Seen]] = {}
+        self._left = MOST_ACTS
+        self._made = 0
+        start = _State([(_Frame(t.said, 0),) for t in talks], [Order(), Order()], frozenset(conjuncts(assumed)))
+        try:
+            self._follow(start)
+        except NotFollowedError as error:
+            self.why = str(error)
+
+    def sets_of(self, kind: str, bits: int) -> Iterator[int]:
+        """The steps of the sets that these bits stand for."""
+        return (step for (own, step), bit in self.bits.items() if own == kind and bits >> bit & 1)
+
+    # Paths
+
+    def _follow(self, start: _State) -> None:
+        todo = [start]
+        while todo:
+            state: _State | None = todo.pop()
+            while state is not None:
+                state = self._on(state, todo)
+
+    def _on(self, state: _State, todo: list[_State]) -> _State | None:
+        """Both cores as far as they get, then one loop's next iteration; None where the path ends."""
+        asked = self._advance(state)
+        if asked is None:
+            heads = [c for c, stack in enumerate(state.stacks) if stack and stack[-1].next < 0]
+            if not heads:
+                self._ended(state)
+                return None
+            self._spend(10)
+            state.known = frozenset(c for c in state.known if self._lasts(state, heads, c))
+            if self._followed(state):
+                return None
+            self._generalised(state)
+            core = heads[0] if len(heads) == 1 or state.last != heads[0] else heads[1]
+            asked = core, self._goes(state, core)
+        core, cond = asked
+        taken = decided(cond, state.known)
+        if taken is not TRUE and taken is not FALSE:
+            other = state.copy()
+            other.known = with_conjuncts(state.known, ~taken)
+            self._take(other, core, False)
+            todo.append(other)
+            state.known = with_conjuncts(state.known, taken)
+        self._take(state, core, taken is not FALSE)
+        return state
+
+    def _goes(self, state: _State, core: int) -> Cond:
+        frame = state.stacks[core][-1]
+        assert frame.turns is not None
+        return frame.turns.goes(frame.k, self._values(state.stacks[core][:-1]))
+
+    def _take(self, state: _State, core: int, yes: bool) -> None:
+        """Go on with a loop, or with a branch."""
+        *outer, frame = state.stacks[core]
+        if frame.next < 0:
+            state.last = core
+            state.stacks[core] = (*outer, replace(frame, next=0)) if yes else tuple(outer)
+            return
+        choice = frame.block[frame.next]
+        assert isinstance(choice, Choice)
+        inner = _Frame(choice.then if yes else choice.orelse, 0)
+        state.stacks[core] = (*outer, replace(frame, next=frame.next + 1), inner)
+
+    def _lasts(self, state: _State, heads: list[int], c: Cond) -> bool:
+        """Whether a literal speaks of nothing that the next iterations make anew, nor of iterations that are over."""
+        loops = [f.turns for core in heads if (f := state.stacks[core][-1]).turns is not None]
+        live = symbols_of(*state.numbers())
+        return all(
+            name in live if name.startswith(_TURN) else all(turns.lasts(name) for turns in loops)
+            for name in names_of(c))
+
+    def _ended(self, state: _State) -> None:
+        for core, stack in enumerate(state.stacks):
+            if stack:
+                act = stack[-1].block[stack[-1].next]
+                assert isinstance(act, Act)
+                raise NotFollowedError(self._never(core, act))
+        for (name, receiver), tokens in state.signals.items():
+            if tokens and isinstance(name, tuple) and name[0] == "flag":
+                taker, giver = self._talks[receiver], self._talks[1 - receiver]
+                raise NotFollowedError(
+                    f"whether the {taker.kind} core waits for flag {name[1]} as often as line "
+                    f"{giver.line(state.givers[name, receiver])} sets it is not known for every trip count")
+
+    def _never(self, core: int, act: Act) -> str:
+        own, other = self._talks[core], self._talks[1 - core]
+        if act.meets:
+            return (f"whether the {other.kind} core comes to the meeting at line {own.line(act.step)} is not known for "
+                    "every trip count")
+        what = f"flag {act.id!r}" if act.takes == "flag" else "a tile"
+        return (f"whether the {other.kind} core gives {what} that the {own.kind} core waits for at line "
+                f"{own.line(act.step)} is not known for every trip count")
+
+    # Iterations
+
+    def _followed(self, state: _State) -> bool:
+        """Whether this state, or one that stands for it, was followed before."""
+        key, numbers = state.key(), state.numbers()
+        found = self._seen.setdefault(key, [])
+        if any(_covers(seen, numbers, state.known) for seen in found):
+            return True
+        same = [seen for seen in found if seen.turn is None and _same(seen.numbers, numbers)]
+        if len(same) >= _MOST_ALIKE:
+            for seen in same:
+                state.known = frozenset(c for c in state.known if decided(c, seen.known) is TRUE)
+        found.append(_Seen(numbers, state.known))
+        return False
+
+    def _generalised(self, state: _State) -> None:
+        """From here on this state stands for all those that are some iterations on, where it has come again."""
+        numbers = state.numbers()
+        found = self._seen[state.key()]
+        for seen in found[:-1]:
+            steps = _apart(seen.numbers, numbers) if seen.turn is None else None
+            if steps is None:
+                continue
+            self._made += 1
+            name = f"{_TURN}{self._made}"
+            turn = symbol(name, 0)
+            known = state.known
+            for (core, depth), step in zip(state.turns(), steps, strict=True):
+                frame = state.stacks[core][depth]
+                if step and frame.turns is not None:
+                    stack = list(state.stacks[core])
+                    stack[depth] = replace(frame, k=frame.k + step * turn)
+                    state.stacks[core] = tuple(stack)
+                    before = frame.turns.goes(
+                        frame.k + step * turn - (1 if frame.next < 0 else 0), self._values(state.stacks[core][:depth]))
+                    first = substitute_cond(before, {name: 0})
+                    if decided(first, known) is TRUE:
+                        state.known = with_conjuncts(state.known, before)
+            found.append(_Seen(numbers, state.known, turn, steps))
+            return
+
+    def _spend(self, acts: int) -> None:
+        self._left -= acts
+        if self._left < 0:
+            raise NotFollowedError("the cube core and the vector core have too many paths together")
+
+    # One core
+
+    def _values(self, stack: tuple[_Frame, ...]) -> Mapping[str, IntLike]:
+        values: Mapping[str, IntLike] = {}
+        for frame in stack:
+            if frame.turns is not None:
+                values = frame.turns.within(frame.k, values)
+        return values
+
+    def _advance(self, state: _State) -> tuple[int, Cond] | None:
+        """Both cores until each waits, has ended or is at a loop; or a core and the branch that it comes to."""
+        moved = True
+        while moved:
+            moved = False
+            for core in (0, 1):
+                while state.stacks[core]:
+                    *outer, frame = state.stacks[core]
+                    if frame.next < 0:
+                        break
+                    if frame.next == len(frame.block):
+                        again = replace(frame, next=-1, k=frame.k + 1)
+                        state.stacks[core] = (*outer, again) if frame.turns is not None else tuple(outer)
+                        continue
+                    said = frame.block[frame.next]
+                    if isinstance(said, Choice):
+                        cond = substitute_cond(said.cond, self._values(state.stacks[core]))
+                        return core, cond
+                    if isinstance(said, Turns):
+                        following = replace(frame, next=frame.next + 1)
+                        state.stacks[core] = (*outer, following, _Frame(said.body, -1, said))
+                        continue
+                    if not self._act(state, core, said):
+                        break
+                    state.stacks[core] = (*outer, replace(frame, next=frame.next + 1))
+                    moved = True
+        return None
+
+    def _act(self, state: _State, core: int, act: Act) -> bool:
+        """Whether the core gets past an op."""
+        self._spend(1)
+        order = state.orders[core]
+        if act.meets:
+            if not self._meet(state, core, act):
+                return False
+        elif act.takes is not None:
+            key = self._signal(state, core, act.takes, act.id, core)
+            tokens = state.signals.get(key, ())
+            if not tokens:
+                return False
+            state.signals[key] = tokens[1:]
+            self._learn(order, act.pipe, tokens[0])
+            if act.takes == "flag":
+                self._answered(core, act, order)
+        if act.sync is not None:
+            self._sync(state, core, act)
+        self._touch(state, core, act)
+        if act.gives is not None:
+            self._give(state, core, act)
+        return True
+
+    def _signal(self, state: _State, core: int, name: Hashable, id: Expr | None, receiver: int) -> _Key:
+        if id is None:
+            return (name, receiver)
+        number = substitute(id, self._values(state.stacks[core])).value
+        if number is None:
+            raise NotFollowedError(f"the {self._talks[core].kind} core computes the id of a flag, {id!r}, which is not "
+                                   "followed")
+        return ((name, number), receiver)
+
+    def _learn(self, order: Order, pipe: str, carried: int) -> None:
+        order.learn(SCALAR if self._automatic else pipe, carried)
+
+    def _answered(self, core: int, act: Act, order: Order) -> None:
+        """Note which sets of this core the other one had heard of when it gave what is taken here."""
+        place = (self._talks[core].kind, act.step.index)
+        now = ~order.waits_for(act.pipe)
+        self.heard[place] = self.heard.get(place, -1) & now
+        self.maybe[place] = self.maybe.get(place, 0) | (now & order.live)
+
+    def _give(self, state: _State, core: int, act: Act) -> None:
+        key = self._signal(state, core, act.gives, act.id, 1 - core)
+        if act.gives == "flag":
+            place = (self._talks[core].kind, act.step.index)
+            bit = self.bits.setdefault(place, len(self.bits) + len(self._accesses))
+            self._begin(state, 1 << bit, core, (act.pipe,))
+        done = self._own(core) if self._automatic else self._on_pipe[core, act.pipe]
+        token = state.orders[core].waits_for(act.pipe) & ~done
+        state.signals[key] = (*state.signals.get(key, ()), token)
+        state.givers[key] = act.step
+        if len(state.signals[key]) > 2 * self._target.flag_count_max:
+            raise NotFollowedError(
+                f"line {self._talks[core].line(act.step)} may run ahead of the waits of the "
+                f"{self._talks[1 - core].kind} core by any number of turns")
+
+    def _own(self, core: int) -> int:
+        found = 0
+        for pipe in PIPES:
+            found |= self._on_pipe[core, pipe]
+        return found
+
+    def _begin(self, state: _State, bits: int, core: int, pipes: tuple[str, ...]) -> None:
+        for pipe in pipes:
+            self._on_pipe[core, pipe] |= bits
+        for order in state.orders:
+            order.issue(bits, 0)
+        state.signals = {k: tuple(t | bits for t in tokens) for k, tokens in state.signals.items()}
+
+    def _touch(self, state: _State, core: int, act: Act) -> None:
+        for access in act.touched:
+            number = (core, access.number)
+            if number not in self._access_bits:
+                self._access_bits[number] = len(self.bits) + len(self._accesses)
+                self._accesses.append((core, access))
+            bit = self._access_bits[number]
+            pending = state.orders[core].waits_for(access.pipe) & state.orders[core].live
+            for theirs, earlier in self._accesses:
+                pair = (self._talks[theirs].kind, earlier.step.index, self._talks[core].kind, act.step.index)
+                theirs_pending = pending >> self._access_bits[theirs, earlier.number] & 1
+                if theirs != core and theirs_pending and pair in self._meeting:
+                    self.unordered.add(pair)
+            self._begin(state, 1 << bit, core, (access.pipe,))
+
+    def _sync(self, state: _State, core: int, act: Act) -> None:
+        order, sync = state.orders[core], act.sync
+        if sync is None:
+            return
+        on_pipe = self._on_pipe.get((core, sync.pipe), 0)
+        if sync.kind in (Kind.DRAIN, Kind.FENCE):
+            order.learn(SCALAR, ~self._own(core))
+        elif sync.kind is Kind.BARRIER:
+            order.learn(sync.pipe, ~on_pipe)
+        elif sync.kind in (Kind.SET, Kind.WAIT) and sync.id is not None:
+            id = substitute(self._talks[core].mark(sync.id), self._values(state.stacks[core])).value
+            if id is not None and sync.kind is Kind.SET:
+                order.set((sync.pair, id), sync.pipe, on_pipe)
+            elif id is not None:
+                order.wait((sync.pair, id), sync.pipe, True)
+
+    def _meet(self, state: _State, core: int, act: Act) -> bool:
+        """All cores have done all they had begun when any goes on."""
+        if state.met[core] == state.met[1 - core]:
+            other = state.stacks[1 - core]
+            at = other[-1].block[other[-1].next] if other and 0 <= other[-1].next < len(other[-1].block) else None
+            if not isinstance(at, Act) or not at.meets:
+                return False
+            for order in state.orders:
+                for own in (0, 1):
+                    order.learn(SCALAR, ~self._own(own))
+        state.met[core] += 1
+        return True
+
+
+def _same(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
+    return len(a) == len(b) and all(x.uid == y.uid for x, y in zip(a, b, strict=True))
+
+
+def _apart(before: tuple[Expr, ...], now: tuple[Expr, ...]) -> tuple[int, ...] | None:
+    """How many iterations on each loop is; None if one went back or that is no number."""
+    found = [(b - a).value for a, b in zip(before, now, strict=True)]
+    steps = tuple(n for n in found if n is not None)
+    return steps if len(steps) == len(found) and any(steps) and min(steps) >= 0 else None
+
+
+def _covers(seen: _Seen, numbers: tuple[Expr, ...], known: Literals) -> bool:
+    """Whether `seen` stands for a state at these iterations of which `known` holds."""
+    if seen.turn is None:
+        return _same(seen.numbers, numbers) and all(decided(c, known) is TRUE for c in seen.known)
+    at = next(((now - base, step) for base, now, step in zip(seen.numbers, numbers, seen.steps, strict=True) if step))
+    times = _divided(*at)
+    if times is None or times.lo is None or times.lo < 0:
+        return False
+    there = tuple(base + step * times for base, step in zip(seen.numbers, seen.steps, strict=True))
+    (name,) = (a.name for mono, _ in seen.turn.terms for a in mono)
+    return _same(there, numbers) and all(
+        decided(substitute_cond(c, {name: times}), known) is TRUE for c in seen.known)
+
+
+def _divided(e: Expr, by: int) -> Expr | None:
+    if e.constant % by or any(factor % by for _, factor in e.terms):
+        return None
+    half = as_expr(e // by)
+    return half if (half * by - e).value == 0 else None
