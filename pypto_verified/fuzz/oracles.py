@@ -22,8 +22,8 @@ import numpy as np
 
 from pypto_verified import simulator
 from pypto_verified.compiler import MemoryPlanner, compile_function
-from pypto_verified.differential import Simulated, equal_elements, simulate
-from pypto_verified.equality import coarsest
+from pypto_verified.differential import Simulated, simulate
+from pypto_verified.equality import coarsest, differing
 from pypto_verified.errors import NotModelled, PtoError
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.vocabulary import KNOWN, REFUSALS
@@ -185,9 +185,8 @@ def compared(
     least = coarsest([function], loose)
     for name, wanted in expected.items():
         got = outcome.outputs[name]
-        equal = equal_elements(wanted, got, bool(loose), least)
-        if not equal.all():
-            wrong = np.argwhere(~equal)
+        wrong = differing(wanted, got, bool(loose), least)
+        if len(wrong):
             at = tuple(int(i) for i in wrong[0])
             detail = f"{name}{list(at)} is {got[at]} instead of {wanted[at]}, {len(wrong)} elements differ [{trial}]"
             return Find(oracle, "another result", detail, trial, expected, outcome.outputs)

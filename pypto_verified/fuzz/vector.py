@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 
 from pypto_verified.dtypes import DTYPES, FP16, FP32, INT16, INT32, DType
 from pypto_verified.fuzz.builder import BLOCK_BYTES, Builder, dims, in_vector_memory, numbers
@@ -167,17 +168,19 @@ def cast(b: Builder) -> bool:
     if first is None:
         return False
     t = b.tile(first)
-    names = [d.name for s, d in b.target.casts if s == t.dtype != d and d.name in _castable()
-             and t.shape[1] * d.bytes % BLOCK_BYTES == 0]
-    if not names:
+    types = [d for d in _casts(b.target.casts, t.dtype) if t.shape[1] * d.bytes % BLOCK_BYTES == 0]
+    if not types:
         return False
     mode = choice(b.draw, ("rint", "rint", "round", "floor", "ceil", "trunc"))
-    b.assign(b.call("tile.cast", (first,), target_type=DTYPES[choice(b.draw, sorted(names))], mode=mode))
+    b.assign(b.call("tile.cast", (first,), target_type=choice(b.draw, types), mode=mode))
     return True
 
 
-def _castable() -> frozenset[str]:
-    return frozenset(name for name, _ in LOADED)
+@cache
+def _casts(known: frozenset[tuple[DType, DType]], source: DType) -> tuple[DType, ...]:
+    """The types that tiles are loaded in and that `source` can be converted to, by name."""
+    loaded = {name for name, _ in LOADED}
+    return tuple(sorted((d for s, d in known if s == source != d and d.name in loaded), key=lambda d: d.name))
 
 
 def mask(b: Builder) -> bool:

@@ -59,7 +59,8 @@ def carrier_zeros(shape: tuple[int, ...], dtype: DType) -> Carrier:
 
 def undefined(shape: tuple[int, ...], dtype: DType, valid: tuple[int, ...] | None = None) -> Tile:
     """A tile never written."""
-    poison = np.ones(shape, dtype=np.bool_)
+    poison = np.empty(shape, dtype=np.bool_)
+    poison.fill(True)
     return Tile(carrier_zeros(shape, dtype), poison, shape if valid is None else valid, dtype)
 
 
