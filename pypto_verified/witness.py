@@ -19,7 +19,8 @@ def replayed(
     outputs: tuple[str, ...] = (), strict: bool = False,
 ) -> FunctionResult:
     """The result with `replay` filled in for each refutation that a run can show, and one ERROR more for each that ran
-    and did not show it though no data could hide it. `names`: what the user calls an argument of the text; `outputs`:
+    and did not show it though no data could hide it. One that another fault of the same run keeps from being shown is
+    UNKNOWN until that is repaired. `names`: what the user calls an argument of the text; `outputs`:
     the arguments that are declared as outputs; `strict`: the stricter reading of each fact."""
     if all(f.verdict is not Verdict.REFUTED for f in result.findings):
         return result
@@ -27,15 +28,37 @@ def replayed(
 
     func = next(f for f in module.funcs if f.name == result.name)
     findings: list[Finding] = []
+    behind: set[tuple[str, str]] = set()
     for finding in result.findings:
         shown = ""
         if finding.verdict is Verdict.REFUTED:
             shown = _in_order(finding, func, module, target, seed, names, strict) if _is_order(finding.rule) else (
                 _replay(finding, func, target, seed, names, outputs))
+        if _is_behind(shown):
+            behind.add((finding.rule, finding.site))
+            finding = _withheld(finding)
         findings.append(replace(finding, replay=shown))
         if shown.startswith("not observed") and shown != UNCHANGED:
             findings.append(_fault(finding, shown))
-    return replace(result, findings=findings)
+    obligations = [replace(o, verdict=Verdict.UNKNOWN) if (o.rule, o.site) in behind else o for o in result.obligations]
+    return replace(result, findings=findings, obligations=obligations)
+
+
+def _is_behind(shown: str) -> bool:
+    """Whether another fault comes before what was to be shown."""
+    from pypto_verified.simulator.schedule.confirm import BEHIND
+
+    return shown.startswith(BEHIND)
+
+
+def _withheld(finding: Finding) -> Finding:
+    """The refutation as what is left open: what a misused flag orders, or what comes after a hang, nobody has meant."""
+    from verifiers.registry import RULES
+
+    claim = next(r.claim for r in RULES if r.id == finding.rule)
+    return replace(
+        finding, verdict=Verdict.UNKNOWN, message=f"{claim}: not decided (another fault of the run comes first)",
+        help="repair what comes first")
 
 
 def _replay(

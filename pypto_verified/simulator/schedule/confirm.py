@@ -24,6 +24,8 @@ _VISIBLE = "RACE-VISIBLE"
 _SHARED = "FIFO-APART"
 ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE, _SHARED, *PIPE_RULES)
 """Rules whose failure shows in the order of a run."""
+BEHIND = ("not run: deadlock: ", "not run: a flag is misused first: ")
+"""How `confirm_order` begins where another fault keeps the run from what is claimed."""
 
 
 def confirm_order(
@@ -51,7 +53,7 @@ def confirm_order(
         last = outcome.errors[-1]
         return f"not run: the run stops before: {'step limit' if isinstance(last, StepLimitError) else last}"
     if outcome.deadlock is not None:
-        return f"not run: {outcome.deadlock}"
+        return f"not run: {outcome.deadlock}"  # 'deadlock: ...', see BEHIND
     misused = next((e for e in outcome.errors if e.kind == "event"), None)
     if misused is not None and (rule not in _FLAGS or rule == "EVENT-AGAIN"):
         # Such a flag may be given by a later set, or taken by another wait: what it orders is nobody's claim.
