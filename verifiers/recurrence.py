@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pypto_verified.index import Cond, Expr, IntLike, all_of, any_of, as_expr, eq, implies, maximum, substitute_cond
-from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.index.cond import FALSE, TRUE, variable
 from pypto_verified.index.expr import Atom, from_atom
 from verifiers.access import Loop, Symbols
 from verifiers.access.scalars import ceiling
@@ -33,7 +33,9 @@ class Solution:
         return TRUE if self.known is None else as_expr(k) <= self.known
 
 
-UNSOLVED = Solution(lambda k: FALSE, -1)
+_ANY = variable("unfollowed?")
+"""A truth value that nobody knows. It is no constant, so that neither it nor its opposite ever holds."""
+UNSOLVED = Solution(lambda k: _ANY, -1)
 
 _LATEST_FIRST = 8
 """Iterations after which a form may change for good: a target has eight flags a pipe pair."""
@@ -169,11 +171,13 @@ class Solver:
         values = [start]
         for k in range(length if length is not None else _LATEST_FIRST):
             values.append(Transfer(own.at(body.keep, k), own.at(body.gain, k))(values[-1]))
-        return Solution(_listed(values), None if length is not None else _LATEST_FIRST)
+        return Solution(_listed(values)) if length is not None else Solution(_listed(values, _ANY), _LATEST_FIRST)
 
 
-def _listed(values: list[Cond]) -> Form:
-    return lambda k: any_of(all_of((eq(k, i), value)) for i, value in enumerate(values))
+def _listed(values: list[Cond], later: Cond = FALSE) -> Form:
+    """These values, one an iteration, then another one for ever."""
+    return lambda k: any_of((
+        *(all_of((eq(k, i), value)) for i, value in enumerate(values)), all_of((as_expr(k) >= len(values), later))))
 
 
 def _looking_back(own: Counted, body: Transfer, start: Cond, depth: int) -> Form:

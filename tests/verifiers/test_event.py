@@ -208,6 +208,69 @@ def test_a_while_loop_that_leaves_a_flag_as_it_found_it_is_followed() -> None:
     assert "line" in finding(unbalanced, "EVENT-WAIT").message
 
 
+@pytest.mark.parametrize("inside", [
+    (flag("wait"), flag("set")), (branch("eq, %k, %c3", flag("wait"), flag("set")),),
+    (branch("eq, %k, %c3", flag("wait"), flag("set")), loop("N", flag("wait"), flag("set"))),
+    (loop("N", branch("eq, %i, %k", flag("wait"), flag("set"))),),
+    (_while(flag("wait"), flag("set")).replace("%n", "%m").replace(
+        "%k", "%l").replace("%more", "%go").replace("%next", "%then").replace("%end", "%done"),),
+])
+def test_what_gives_back_the_flag_that_it_takes_is_followed_wherever_it_stands(inside: tuple[str, ...]) -> None:
+    """In a while loop, set before it and waited for after it."""
+    def text(*after: str) -> FunctionResult:
+        body = "\n".join((flag("set"), _while(*inside), *after))
+        return check(kernel(body, "%M: index, %N: index"), families="EVENT")
+
+    assert _clean(text(flag("wait")))
+    assert not _clean(text())
+    assert not _clean(text(flag("wait"), flag("wait")))
+
+
+@pytest.mark.parametrize(("head", "body", "after"), [
+    # sets and waits of a run with three iterations: 4 and 3; 4 and 4; 4 and 0; 3 and 4
+    ((flag("set"),), (flag("wait"),), ()), ((flag("set"),), (flag("wait"),), (flag("wait"),)), ((flag("set"),), (), ()),
+    ((flag("wait"),), (flag("set"),), ()),
+])
+def test_flags_where_a_while_loop_computes_its_condition_are_not_followed(
+    head: tuple[str, ...], body: tuple[str, ...], after: tuple[str, ...]
+) -> None:
+    """That runs once more than the body does: neither that a flag is set nor that it is free is known there."""
+    made = _while(*body).replace("scf.condition", "\n".join((*head, "scf.condition")))
+    result = _events(made, *after)
+    assert verdicts(result, "EVENT-EXIT") == (PROVED if after else {UNKNOWN})
+    assert REFUTED not in verdicts(result, "EVENT-SET") | (verdicts(result, "EVENT-WAIT") if body else set())
+
+
+@pytest.mark.requirement("VF-01")
+@pytest.mark.parametrize("body", [
+    (_while(flag("set")),), (_while(flag("set"), branch("eq, %k, %N", flag("wait"))),),
+    # each sets the flag in an iteration that is not one of the first, and nothing waits for it
+    (loop("M", branch("eq, %i, %c17", flag("set"))),),
+    (loop("M", branch("eq, %i, %c32", flag("set")), branch("eq, %i, %c17", flag("wait"))),),
+    (loop("M", "%s = arith.muli %i, %i : index", branch("eq, %s, %c100", flag("set"))),),
+    (loop("M", branch("eq, %i, %N", flag("set"))),),
+    (loop("M", loop("N", branch("eq, %i, %c17", flag("set"))).replace("%i", "%j"), branch("eq, %i, %c100",
+     flag("wait"))),),
+])
+def test_what_is_not_followed_is_not_proved(body: tuple[str, ...]) -> None:
+    """Some run of each leaves the flag set."""
+    result = check(kernel("\n".join(body), "%M: index, %N: index"), families="EVENT")
+    assert verdicts(result, "EVENT-EXIT") in ({UNKNOWN}, {REFUTED})
+
+
+@pytest.mark.parametrize("again", [(), (branch("eq, %k, %N", flag("wait")),), (branch("ne, %k, %c3", flag("wait")),)])
+def test_a_set_in_each_iteration_of_a_while_loop_needs_a_wait_in_each(again: tuple[str, ...]) -> None:
+    result = check(kernel(_while(flag("set"), *again), "%M: index, %N: index"), families="EVENT")
+    assert verdicts(result, "EVENT-SET") in ({UNKNOWN}, {REFUTED})
+
+
+def test_a_set_behind_what_is_not_followed_is_there_for_its_wait() -> None:
+    """Whatever the loop leaves: the flag is set by then."""
+    result = _events(_while(flag("set")), flag("set"), flag("wait"))
+    assert verdicts(result, "EVENT-SET") == {UNKNOWN}
+    assert verdicts(result, "EVENT-WAIT") == PROVED and verdicts(result, "EVENT-EXIT") == PROVED
+
+
 def test_a_text_without_flags_has_nothing_to_prove() -> None:
     result = _events(loop("M", "pto.barrier <PIPE_ALL>"))
     assert not [o for o in result.obligations if o.rule in ALL]
