@@ -46,6 +46,8 @@ def generate_function(function: Function, target: str, located: bool, addresses:
     if function.opaque:
         not_modelled(f"function '{function.name}': {function.opaque}", function.span, "write it as an InCore function")
     kernel, func = _generated(function, target, located, addresses, {})
+    if not kernel.event_pairs:
+        return func
     firsts = first_ids(walk_ops(func), target_of(target), kernel.event_pairs)
     return _generated(function, target, located, addresses, firsts)[1] if firsts else func
 

@@ -53,7 +53,8 @@ def shared_operand(call: Call) -> int | None:
 
 def is_view(call: Call) -> bool:
     """Whether the op moves no bytes."""
-    return shared_operand(call) is not None and lookup(call.op).inplace is None
+    decl = lookup(call.op)
+    return decl.view and decl.inplace is None and isinstance(call.type, TileType)
 
 
 def overwritten(call: Call) -> Iterator[Var]:

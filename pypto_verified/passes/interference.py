@@ -90,6 +90,8 @@ class _Flow:
         for s in walk_stmts(function.body):
             if not isinstance(s, Assign) or not isinstance(s.value, Call):
                 continue
+            if not guarded and not self.windows and s.value.op != "tile.slice":
+                continue
             source = s.value.args[0] if s.value.args and is_view(s.value) else None
             origin = source.name if isinstance(source, Var) else ""
             if s.value.op == "tile.slice" or origin in self.windows:
