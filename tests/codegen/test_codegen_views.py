@@ -119,6 +119,18 @@ def test_assemble_into_another_buffer_first_copies_what_the_window_leaves() -> N
 
 
 @pytest.mark.requirement("CG-12")
+@pytest.mark.parametrize(("rows", "valid", "at", "keeps"), [
+    (32, (), 0, False), (32, (), R, True), (32, (31, 64), 0, True), (32, (V, 64), 0, True), (8, (), 0, True),
+])
+def test_assemble_copies_the_target_unless_its_source_is_sure_to_cover_it(
+    rows: int, valid: tuple[Dim, ...], at: Dim, keeps: bool
+) -> None:
+    piece = Var("piece", tile(rows, 64, at=16384, valid=valid))
+    found = without_constants(lines(kernel(assemble(BASE, piece, Var("r", tile(32, 64, at=24576)), at), R, V)))
+    assert (f"pto.tmov ins(%base : {F}) outs(%r : {F})" in found) is keeps
+
+
+@pytest.mark.requirement("CG-12")
 def test_assemble_writes_the_valid_part_of_its_source() -> None:
     piece = Var("piece", tile(8, 64, at=16384, valid=(V, 60)))
     found = without_constants(lines(kernel(assemble(BASE, piece, Var("r", BASE.type)), V)))
@@ -174,6 +186,15 @@ def test_a_relabel_without_addresses_is_a_treshape() -> None:
     y = Var("y", tile(64, 32))
     found = without_constants(lines(kernel([MAKE, let(y, "tile.reshape", X, nums(64, 32))]), addresses=False))
     assert found[1:] == [f"%y = pto.treshape %x : {F} -> {buf('vec', 'f32', 64, 32, '64', '32')}"]
+
+
+@pytest.mark.parametrize("valid", [(V, 64), (32, V), (V, V)])
+def test_a_relabel_without_addresses_knows_its_extents(valid: tuple[Dim, ...]) -> None:
+    x, y = Var("x", tile(32, 64, valid=valid)), Var("y", tile(32, 64, valid=valid))
+    body = [let(x, "tile.create", nums(32, 64)), let(y, "tile.reshape", x, nums(32, 64))]
+    with pytest.raises(CodegenError, match="'y' relabels a tile whose extents are known at run time only"):
+        lines(kernel(body, V), addresses=False)
+    assert any("%y = pto.alloc_tile" in line for line in lines(kernel(body, V)))
 
 
 def test_a_relabel_of_a_slice_is_an_error() -> None:
