@@ -44,8 +44,8 @@ def test_after_a_loop_each_of_its_iterations_is_a_past_one(trips: str, fixed: st
 @pytest.mark.parametrize(("shift", "expected"), [("c1", PROVED), ("c2", REFUTED)])
 @pytest.mark.parametrize("lead", ["", "%odd = arith.remsi %i, %c2 : index\n" + branch("eq, %odd, %c0", barrier("V"))])
 def test_a_flag_that_all_iterations_but_the_last_ones_set(lead: str, shift: str, expected: Verdict) -> None:
-    """The next load waits for the op that still reads, if there is a next one: where i + 1 < M. Where i + 2 < M the last
-    load does not."""
+    """The next load waits for the op that still reads, if there is a next one: where i + 1 < M. Of i + 2 < M the last
+    load is left out."""
     text = pipes(
         loop("M", f"%later = arith.addi %i, %{shift} : index", lead, read("a"), both("MTE2 V"), exp("a", "b"),
              barrier("V"), branch("slt, %later, %M", both("V MTE2"))), args="%M: index")
