@@ -66,6 +66,21 @@ EQUIVALENT = (
         "(not isinstance(result.type, TileType) and result.type.shape != (1, n))",
         "every op that is done on a row gives a row: the check is for ops that are yet to come",
     ),
+    Equivalent(
+        "pypto_verified/passes/flatten_tile_nd_to_2d.py",
+        "partial: list[int] = [k for k, (v, d) in enumerate(zip(extents, leading, strict=True)) if not same_dim(v, d)]",
+        "same_dim(v, d)", "(same_dim(d, v))", "whether two sizes are equal does not depend on which comes first",
+    ),
+    Equivalent(
+        "pypto_verified/pto/legality_wise.py", "return list(zip(tiles[::2], tiles[1::2], strict=True))",
+        "zip(tiles[::2], tiles[1::2], strict=True)", "(zip(tiles[1::2], tiles[::2], strict=True))",
+        "the two of a couple are asked whether their valid shapes are equal",
+    ),
+    Equivalent(
+        "pypto_verified/passes/legalize_tile_cast.py",
+        '_FLOAT_FORMATS = {"FP32": (24, 8), "FP16": (11, 5), "BF16": (8, 8)}',
+        "5", "6", "exponents are compared with those of 8 bits only, than which both are shorter",
+    ),
 )
 
 
