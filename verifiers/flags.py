@@ -287,6 +287,7 @@ def _inside(op: Op) -> Iterator[Op]:
             yield from _inside(inner)
 
 
+@lru_cache(maxsize=4)
 def trip_names(program: AccessProgram) -> frozenset[str]:
     """Parameters that bounds of loops are computed from: they count iterations."""
     bounds = (b for step in program.steps for loop in step.loops for b in (loop.lower, loop.upper) if b is not None)

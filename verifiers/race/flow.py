@@ -59,7 +59,7 @@ class Flow(Walker):
 
     def __init__(self, core: Core, ladder: Ladder, assumed: Cond = TRUE) -> None:
         super().__init__(core)
-        self._ladder = ladder
+        self.ladder = ladder
         self._facts = self.program.symbols.facts & assumed
         self._questions = 0
         self._loops: dict[Loop, Cycle | None] = {}
@@ -138,7 +138,7 @@ class Flow(Walker):
         if self._questions > _QUESTIONS:
             return True
         relevant, _, _ = split_by_relevance(self._facts & taken_for_granted(a, b), names_of(goal))
-        return not self._ladder.entails(relevant, goal)
+        return not self.ladder.entails(relevant, goal)
 
     # Branches
 

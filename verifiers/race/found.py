@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 from pypto_verified.index import TRUE, Cond
@@ -11,11 +11,13 @@ from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import AccessProgram
 from verifiers.flags import cores_of
+from verifiers.race.busy import related
 from verifiers.race.flow import Flow
 from verifiers.race.hearing import NOBODY
 from verifiers.race.parts import KINDS
-from verifiers.race.runs import Want, search
+from verifiers.race.runs import Want
 from verifiers.race.runs import Witness as Run
+from verifiers.race.search import search
 from verifiers.race.sides import Sides, sides_of
 from verifiers.race.walker import Core, Pair
 from verifiers.sites import Context, Site, op_text
@@ -52,7 +54,9 @@ class Found:
         wanted: list[Want] = [("order", key) for key, pair in pairs if pair.fails]
         wanted += [("seen", key) for key, pair in pairs if pair.unseen]
         wanted += [("again", key) for key, again in self.flow.again.items() if again.open]
-        return search(self.flow.core, wanted, self._background, self.spared) if wanted else {}
+        core = self.flow.core
+        core = replace(core, kept=related(core, self.flow.pairs, (key for _, key in wanted)))
+        return search(core, wanted, self._background, self.flow.ladder, self.spared) if wanted else {}
 
 
 @lru_cache(maxsize=1)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, replace
-from itertools import product
+from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import TypeAlias
 
-from pypto_verified.index import Cond, Expr, const, symbols_of
+from pypto_verified.index import Expr, const, symbols_of
 from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.targets.fifo import posts
-from pypto_verified.targets.pipes import Hazard, cross_flag
+from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.access.overlap import needed, touched
 from verifiers.race.accesses import Access
 from verifiers.race.answered import Answered
+from verifiers.race.busy import busy
 from verifiers.race.certain import touched_in_run
 from verifiers.race.cluster import flag_pipe
 from verifiers.race.cycles import stepped_variable
@@ -24,13 +24,13 @@ from verifiers.race.items import Item
 from verifiers.race.order import PIPES, Order
 from verifiers.race.places import Box, OnChip, Place, apart
 from verifiers.race.rings import ring_slot, ring_slots
-from verifiers.race.values import Values, choices, deciding
+from verifiers.race.values import Values, deciding
 from verifiers.race.walker import Again, Core, Pair, PairKey, Walker
 from verifiers.recurrence import counted
 from verifiers.solver.cone import names_of
 
-MOST_STEPS = 40_000
-"""Steps of all runs that look for a failure of one function."""
+PASSED = (SymbolKind.PARAM, SymbolKind.SIZE, SymbolKind.LAUNCH)
+"""Kinds of symbols that callers decide."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +63,12 @@ class Run(Walker):
         self.values = Values(self.program, given, truth)
         self.given = given
         self.moving = deciding(self.program)
-        self._passed = frozenset(n for n in self.values.watched if self.program.symbols.kinds[n] in _PASSED)
+        self._passed = frozenset(n for n in self.values.watched if self.program.symbols.kinds[n] in PASSED)
         self.wanted = wanted
         self.budget = budget
         self.found: dict[Want, Witness] = {}
         self.ran: Counter[tuple[int, bool]] = Counter()
+        self._busy = busy(core)
         self._order = self.start()
         self._answered = Answered(core.hearing)
         self.spared: dict[Want, str] = {}
@@ -93,7 +94,7 @@ class Run(Walker):
         if isinstance(node, Step):
             self._step(node)
         elif isinstance(node, Sequence):
-            for item in node.items:
+            for item in self._busy[id(node)]:
                 self._run(item)
         elif isinstance(node, Branch):
             self.values.decide(node.cond)
@@ -290,67 +291,3 @@ class Run(Walker):
         self.budget -= 1
         if self.budget <= 0:
             raise _Enough
-
-
-def search(
-    core: Core, wanted: Iterable[Want], background: Cond, spared: dict[Want, str] | None = None
-) -> dict[Want, Witness]:
-    """For each pair that is asked for, a run in which nothing orders it, or makes it visible, if one is found among
-    small numbers. A run that depends on what its caller passes counts if each value that is tried and lets both ops
-    take place leads to a failure: then no caller is right. One that depends on data does not count. `spared` gets why a
-    pair is not shown to fail though this core alone does not order it."""
-    found: dict[Want, Witness] = {}
-    _try(core, set(wanted), found, choices(core.program, background), spared)
-    kinds = core.program.symbols.kinds
-    for names in {w.asked for w in found.values() if w.asked}:
-        if not all(kinds.get(n) in _PASSED for n in names):
-            continue
-        left = {want for want, witness in found.items() if witness.asked == names}
-        for value in _TRIED:
-            here: dict[Want, Witness] = {}
-            ran = _try(core, set(left), here, choices(core.program, background, dict.fromkeys(names, value)))
-            left -= {want for want in left - here.keys() if _took_place(want, ran)}
-        for want in left:
-            found[want] = replace(found[want], asked=frozenset())
-    return found
-
-
-def _took_place(want: Want, ran: Counter[tuple[int, bool]]) -> bool:
-    """Whether the second op was reached after the first: in the next round, where it does not stand behind it."""
-    first, second = want[1][:2]
-    hazard = want[1][2] if len(want[1]) == 3 else None
-    writes = hazard in (Hazard.RAW, Hazard.WAW), hazard in (Hazard.WAR, Hazard.WAW)
-    return bool(ran[first, writes[0]]) and ran[second, writes[1]] >= (1 if first < second else 2)
-
-
-_TRIED = (0, 1, 2, 3, 17)
-"""Values of what a caller passes."""
-_PASSED = (SymbolKind.PARAM, SymbolKind.SIZE, SymbolKind.LAUNCH)
-
-
-def _try(
-    core: Core, left: set[Want], found: dict[Want, Witness], tried: Iterable[dict[str, int]],
-    spared: dict[Want, str] | None = None,
-) -> Counter[tuple[int, bool]]:
-    """Run until all of `left` are found or the budget is spent; those that depend on nothing that is not chosen leave
-    `left`. How often each step took place in one run at most, as in `Run`."""
-    budget, opaque = MOST_STEPS, False
-    ran: Counter[tuple[int, bool]] = Counter()
-    for given, truth in product(tried, (False, True)):
-        if not left or budget <= 0:
-            break
-        if truth and not opaque:
-            continue
-        run = Run(core, given, truth, set(left), budget)
-        ran |= run.ran
-        if spared is not None:
-            spared.update(run.spared)
-        opaque = opaque or any("?" in name for name in run.values.asked)
-        budget = min(run.budget, budget - 1)
-        for want, witness in run.found.items():
-            known = found.get(want)
-            if known is None or (known.asked and not witness.asked):
-                found[want] = witness
-            if not witness.asked:
-                left.discard(want)
-    return ran

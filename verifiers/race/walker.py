@@ -50,7 +50,7 @@ class Pair:
 @dataclass(frozen=True, slots=True, eq=False)
 class Core:
     """The steps of one core. `foreign`: ops that stand in another core's section; `skip`: steps that are left out, to
-    see what they are for; `hearing`: what another core answers."""
+    see what they are for; `hearing`: what another core answers; `kept`: steps whose accesses count, if not all do."""
 
     program: AccessProgram
     target: Target
@@ -58,6 +58,7 @@ class Core:
     foreign: frozenset[Hashable] = frozenset()
     skip: frozenset[int] = frozenset()
     hearing: Hearing = NOBODY
+    kept: frozenset[int] | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -88,7 +89,8 @@ def steps_of(core: Core) -> tuple[Mapping[int, tuple[Access, ...]], Mapping[int,
     """The accesses and the sync ops of a core's steps, by the step's index: once for all runs of the core."""
     steps = [s for s in core.program.steps if s.op not in core.foreign]
     every = {**accesses_of(core.program, core.target), **releases_of(core.program, core.target)}
-    accesses = {s.index: every[s.index] for s in steps if s.index in every}
+    accesses = {
+        s.index: every[s.index] for s in steps if s.index in every and (core.kept is None or s.index in core.kept)}
     syncs = {s.index: y for s in steps if s.index not in core.skip and (y := sync_of(s, core.target)) is not None}
     return accesses, syncs | {y.step.index: y for y in core.hearing.syncs(steps, core.target)}
 

@@ -160,6 +160,11 @@ class Ladder:
             return Decision(Verdict.VACUOUS, answer.decider)
         return Decision(Verdict.REFUTED, answer.decider, dict(answer.ints), dict(answer.bools))
 
+    def least(self, c: Cond, names: tuple[str, ...]) -> dict[str, int] | None:
+        """A model of `c` in which these symbols, in that order, are as small as they can be; None if none is known."""
+        found = self._model(c, names)
+        return found.model if found.verdict is Verdict.REFUTED else None
+
     def entails(self, hypotheses: Cond, goal: Cond) -> bool:
         """Whether the implication is proved; reachability is not asked."""
         return self._model(~implies(hypotheses, goal)).verdict is Verdict.VACUOUS

@@ -1,0 +1,50 @@
+"""What of a function matters to a run that looks for a failure: accesses that have to do with the pairs in question,
+and what orders or counts. The rest is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+
+from pypto_verified.targets.pipes import cross_flag
+from verifiers.access import Branch, Node, Sequence, Step
+from verifiers.race.walker import Core, Pair, PairKey, steps_of
+
+
+def related(core: Core, pairs: Mapping[PairKey, Pair], asked: Iterable[PairKey | tuple[int, int]]) -> frozenset[int]:
+    """The steps of the pairs that are asked for, those that may overwrite what they touch, and those that hand an order
+    over or take slots in turn, whatever they touch."""
+    wanted = {step for key in asked for step in key[:2]}
+    found = wanted.union(*(pair[:2] for pair in pairs if not wanted.isdisjoint(pair[:2])))
+    accesses, _ = steps_of(core)
+    for step in core.program.steps:
+        own = accesses.get(step.index, ())
+        if len({a.phase for a in own}) > 1 or step.made is not None or any(a.releases for a in own):
+            found.add(step.index)
+    return frozenset(found)
+
+
+@lru_cache(maxsize=2)
+def busy(core: Core) -> Mapping[int, tuple[Node, ...]]:
+    """What to walk of each sequence (by identity) that holds something that matters; branches and loops that hold
+    nothing of it are not among them."""
+    found: dict[int, tuple[Node, ...]] = {}
+    _enter(core.program.body, core, found)
+    return found
+
+
+def _enter(node: Node, core: Core, found: dict[int, tuple[Node, ...]]) -> bool:
+    """Whether a node matters."""
+    if isinstance(node, Step):
+        accesses, syncs = steps_of(core)
+        return node.index in accesses or node.index in syncs or (
+            cross_flag(node.op.name, core.target.name) is not None)
+    if isinstance(node, Sequence):
+        kept = tuple(item for item in node.items if _enter(item, core, found))
+        found[id(node)] = kept
+        return bool(kept)
+    if isinstance(node, Branch):
+        then, orelse = _enter(node.then, core, found), _enter(node.orelse, core, found)
+        return then or orelse
+    return _enter(node.body, core, found) or bool(node.carried or node.results)
+

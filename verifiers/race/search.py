@@ -1,0 +1,109 @@
+"""Looks for runs that show failures: leads them to the ops in question, and asks whether callers can avoid what is
+found."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+from itertools import product
+from typing import TypeVar
+
+from pypto_verified.index import TRUE, Cond, substitute_cond
+from pypto_verified.index.cond import FALSE
+from pypto_verified.targets.pipes import Hazard
+from verifiers.race.directed import leads, models, way
+from verifiers.race.runs import PASSED, Run, Want, Witness
+from verifiers.race.values import choices
+from verifiers.race.walker import Core, steps_of
+from verifiers.solver import Ladder
+from verifiers.solver.cone import names_of
+
+MOST_STEPS = 40_000
+"""Steps of all runs that look for a failure of one function."""
+
+
+def search(
+    core: Core, wanted: Iterable[Want], background: Cond, ladder: Ladder, spared: dict[Want, str] | None = None
+) -> dict[Want, Witness]:
+    """For each pair that is asked for, a run in which nothing orders it, or makes it visible, if one is found among
+    small numbers. A run that depends on what its caller passes counts if each value that is tried and lets both ops
+    take place leads to a failure: then no caller is right. One that depends on data does not count. `spared` gets why a
+    pair is not shown to fail though this core alone does not order it."""
+    found: dict[Want, Witness] = {}
+    program, kinds = core.program, core.program.symbols.kinds
+    ways = {want: way(program, want[1][:2]) for want in wanted}
+    known = list(dict.fromkeys(ways.values()))[:_WAYS]
+    for led, group in _grouped({want: led if led in known else TRUE for want, led in ways.items()}).items():
+        for told in leads(program, led, background, steps_of(core)[1], ladder):
+            left = {want for want in group if want not in found or not found[want].asked <= names_of(led)}
+            if left:
+                _try(core, left, found, choices(program, background, told), spared)
+    for (led, names), group in _grouped({w: (ways[w], found[w].asked) for w in found if found[w].asked}).items():
+        if not all(kinds.get(n) in PASSED for n in names):
+            continue
+        others = [dict.fromkeys(names, value) for value in _TRIED]
+        others += [{n: v for n, v in model.items() if n in names} for model in models(ladder, led, background, _MODELS)]
+        for told in others:
+            if group and substitute_cond(led, told) is not FALSE:
+                here: dict[Want, Witness] = {}
+                ran = _try(core, set(group), here, choices(program, background, told))
+                group -= {want for want in group - here.keys() if _took_place(want, ran)}
+        for want in group:
+            found[want] = replace(found[want], asked=frozenset())
+    return found
+
+
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+def _grouped(keys: Mapping[Want, _Key]) -> dict[_Key, set[Want]]:
+    """The wants by what they are given."""
+    groups: dict[_Key, set[Want]] = {}
+    for want, key in keys.items():
+        groups.setdefault(key, set()).add(want)
+    return groups
+
+
+def _took_place(want: Want, ran: Counter[tuple[int, bool]]) -> bool:
+    """Whether the second op was reached after the first: in the next round, where it does not stand behind it."""
+    first, second = want[1][:2]
+    hazard = want[1][2] if len(want[1]) == 3 else None
+    writes = hazard in (Hazard.RAW, Hazard.WAW), hazard in (Hazard.WAR, Hazard.WAW)
+    return bool(ran[first, writes[0]]) and ran[second, writes[1]] >= (1 if first < second else 2)
+
+
+_TRIED = (0, 1, 2, 3, 17)
+"""Values of what a caller passes."""
+_WAYS = 6
+"""Conditions of branches for which runs are led there, each with a budget of its own."""
+_MODELS = 3
+"""Values of the same that the branches around both ops ask for."""
+
+
+def _try(
+    core: Core, left: set[Want], found: dict[Want, Witness], tried: Iterable[dict[str, int]],
+    spared: dict[Want, str] | None = None,
+) -> Counter[tuple[int, bool]]:
+    """Run until all of `left` are found or the budget is spent; those that depend on nothing that is not chosen leave
+    `left`. How often each step took place in one run at most, as in `Run`."""
+    budget, opaque = MOST_STEPS, False
+    ran: Counter[tuple[int, bool]] = Counter()
+    for given, truth in product(tried, (False, True)):
+        if not left or budget <= 0:
+            break
+        if truth and not opaque:
+            continue
+        run = Run(core, given, truth, set(left), budget)
+        ran |= run.ran
+        if spared is not None:
+            spared.update(run.spared)
+        opaque = opaque or any("?" in name for name in run.values.asked)
+        budget = min(run.budget, budget - 1)
+        for want, witness in run.found.items():
+            known = found.get(want)
+            if known is None or (known.asked and not witness.asked):
+                found[want] = witness
+            if not witness.asked:
+                left.discard(want)
+    return ran
