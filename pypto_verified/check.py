@@ -173,12 +173,12 @@ def _report(files: list[FileResult], options: CheckOptions) -> Report:
 def _claims(files: list[FileResult]) -> dict[str, str]:
     """What each rule claims that has a finding."""
     from verifiers.legal import legality_rules
-    from verifiers.registry import RULES
+    from verifiers.registry import all_rules
 
     used = {a.finding.rule for file in files for a in file.accepted}
     used |= {f.rule for file in files for part in file.parts for f in part.findings}
     known = dict(OWN_CLAIMS)
-    known.update((rule.id, rule.claim) for rule in RULES)
+    known.update((rule.id, rule.claim) for rule in all_rules())
     known.update((rule.id, rule.claim) for rule in legality_rules() if rule.id in used)
     return {rule: known[rule] for rule in sorted(used) if rule in known}
 

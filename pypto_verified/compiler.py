@@ -21,7 +21,6 @@ from pypto_verified.passes import pipeline
 from pypto_verified.pto import reader, writer
 from pypto_verified.pto.module import Module
 from pypto_verified.pto.types import PtrType
-from pypto_verified.sync import insert_sync
 from pypto_verified.targets import Target, target
 
 _LAUNCHERS = (FunctionKind.ORCHESTRATION, FunctionKind.GROUP, FunctionKind.SPMD)
@@ -76,6 +75,8 @@ def compile_function(
     lowered = pipeline.run(function, chip, planner.value, on_pass)
     module = generate([lowered], chip, emit_source_loc, planner is not MemoryPlanner.PTOAS)
     if _inserts(sync):
+        from pypto_verified.sync import insert_sync
+
         module = insert_sync(module, chip, strict)
     text = ""
     if read_back:

@@ -53,9 +53,9 @@ def _is_behind(shown: str) -> bool:
 
 def _withheld(finding: Finding) -> Finding:
     """The refutation as what is left open: what a misused flag orders, or what comes after a hang, nobody has meant."""
-    from verifiers.registry import RULES
+    from verifiers.registry import all_rules
 
-    claim = next(r.claim for r in RULES if r.id == finding.rule)
+    claim = next(r.claim for r in all_rules() if r.id == finding.rule)
     return replace(
         finding, verdict=Verdict.UNKNOWN, message=f"{claim}: not decided (another fault of the run comes first)",
         help="repair what comes first")
@@ -104,9 +104,9 @@ def _can_be_shown(rule: str) -> bool:
     """Whether the rule says that a run shows its failure, and the simulator has a check for it. What the assembler
     rejects is not run."""
     from pypto_verified.simulator.confirm import shows
-    from verifiers.registry import RULES
+    from verifiers.registry import all_rules
 
-    return shows(rule) and any(r.id == rule and r.observable and r.kind is Kind.SAFETY for r in RULES)
+    return shows(rule) and any(r.id == rule and r.observable and r.kind is Kind.SAFETY for r in all_rules())
 
 
 def _fault(finding: Finding, shown: str) -> Finding:

@@ -16,7 +16,7 @@ from verifiers.examples import Example, all_examples
 from verifiers.formula import formula_of, text_of
 from verifiers.legal import LegalityRule, legality_rules
 from verifiers.options import Options
-from verifiers.registry import RULES, AnyRule, family
+from verifiers.registry import AnyRule, all_rules, family
 from verifiers.sites import Context
 
 CatalogueRule: TypeAlias = AnyRule | LegalityRule
@@ -43,7 +43,7 @@ class Card:
 
 def catalogue() -> tuple[CatalogueRule, ...]:
     """All rules."""
-    return (*RULES, *legality_rules())
+    return (*all_rules(), *legality_rules())
 
 
 def card(rule: CatalogueRule) -> Card:

@@ -17,7 +17,7 @@ from verifiers.judge import LAUNCHES, Judge, finding, site_text
 from verifiers.legal import legality
 from verifiers.options import Launch, Options
 from verifiers.raised import raised
-from verifiers.registry import selected
+from verifiers.registry import AnyRule, has_order, selected
 from verifiers.sites import Context, op_text
 from verifiers.solver import Ladder
 
@@ -44,9 +44,10 @@ def _verify(module: Module, target: Target, options: Options, ladder: Ladder) ->
         legal = legality(module, target.name, options.level or ("level3" if level3 else "level2"))
     results: list[FunctionResult] = []
     read = raised(module)
+    rules = tuple(selected(options.families, options.explicit_sync or has_order(read)))
     for func, written in zip(read.funcs, module.funcs, strict=True):
         if func.body is not None:
-            result = _verify_function(func, read, target, options, level3, ladder)
+            result = _verify_function(func, read, target, options, level3, ladder, rules)
             _add_legality(result, legal.get(written, []), module.file)
             if not result.obligations and not result.findings:
                 result.findings.append(finding(
@@ -92,7 +93,8 @@ def _add_legality(result: FunctionResult, found: list[Check], file: str) -> None
 
 
 def _verify_function(
-    func: Func, module: Module, target: Target, options: Options, level3: bool, ladder: Ladder
+    func: Func, module: Module, target: Target, options: Options, level3: bool, ladder: Ladder,
+    rules: tuple[AnyRule, ...],
 ) -> FunctionResult:
     result = FunctionResult(func.name)
     try:
@@ -113,7 +115,7 @@ def _verify_function(
         program, target, level3, options.strict, module, ladder, outputs, all_of(c for _, c in assumed),
         options.explicit_sync, func.name in options.names, launches)
     check = Judge(program, ladder, assumed, result, context.authored)
-    for rule in selected(options.families):
+    for rule in rules:
         check.rule(rule, context)
     check.unmodelled()
     check.conclude()

@@ -17,14 +17,14 @@ from pypto_verified.check import CheckOptions, check_file
 from pypto_verified.report.model import FileResult, Finding, Verdict
 from pypto_verified.simulator.confirm import shows
 from pypto_verified.simulator.schedule.confirm import ORDER_RULES
-from verifiers.registry import RULES
+from verifiers.registry import all_rules
 
 HERE = Path(__file__).parent
 REJECT = sorted(p for p in (HERE / "reject").iterdir() if p.suffix in (".pto", ".py"))
 ACCEPT = sorted(p for p in (HERE / "accept").iterdir() if p.suffix in (".pto", ".py"))
 ERRORS = ("LANGUAGE", "OP", "PASS", "CODEGEN", "PARSE")
 MARK = "<- here"
-_OBSERVABLE = {r.id: r.observable for r in RULES}
+_OBSERVABLE = {r.id: r.observable for r in all_rules()}
 
 
 def _lines(path: Path) -> list[str]:

@@ -11,7 +11,6 @@ from pypto_verified.targets import Target
 from verifiers.access import build_program
 from verifiers.assume import assumptions_of
 from verifiers.options import Options
-from verifiers.race.redundant import redundant, unexamined
 from verifiers.race.sync import EXPLICIT
 from verifiers.raised import raised
 from verifiers.solver import Ladder
@@ -27,6 +26,8 @@ def sync_remarks(module: Module, target: Target, options: Options) -> list[str]:
             f"sync left to the assembler: {', '.join(left)} (no flag or event; --sync explicit judges the order)")
     for func in raised(module).funcs:
         if func.body is not None and _is_manual(func):
+            from verifiers.race.redundant import redundant, unexamined  # few functions have a flag to look at
+
             try:
                 program = build_program(func, module.file, target.name, options.names.get(func.name))
             except PtoError:
