@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 
 from pypto_verified.index import Cond, Expr, all_of, const, implies, substitute, substitute_cond, symbol, symbols_of
@@ -60,6 +61,7 @@ class _Turns:
     held: frozenset[Cond] = frozenset()
 
 
+@lru_cache(maxsize=64)
 def runs(program: AccessProgram, op: str, id: int, lane: int) -> Count:
     """How often one lane runs the op `op` of pipe `id`."""
     found: list[_Turns] = []

@@ -37,13 +37,12 @@ def walk_cores(context: Context, parts: list[Part], given: dict[str, int], symbo
 
 
 def _sites(context: Context) -> Iterator[CoreSite]:
-    parts = parts_of(context)
-    if not parts:
+    parts, sides = parts_of(context), sides_of(context)
+    if sides is None or not sides.meeting:
         return
     own = context.program
     tried = list(islice(choices(own, own.symbols.facts & context.assumed), MOST_RUNS)) or [{}]
     walks = [walk_cores(context, parts, {**tried[0], LANE: lane}, symbolic=True) for lane in (0, 1)]
-    sides = sides_of(context)
     why = next((w.blind or "a core waits for ever for the other" for w in walks if w.blind or w.stuck), "")
     broken, met = _broken(context, parts, tried) if not why else ({}, {})
     for key, pair in _pairs(_joined(walks), met, walks[0], sides).items():
@@ -63,7 +62,7 @@ def _sites(context: Context) -> Iterator[CoreSite]:
 
 
 def _pairs(
-    known: dict[Key, Between], met: dict[Key, Between], walk: Cluster, sides: Sides | None
+    known: dict[Key, Between], met: dict[Key, Between], walk: Cluster, sides: Sides
 ) -> dict[Key, Between]:
     """All pairs that may share bytes, in the order in which some run met them, if one did."""
     found = dict(known)
@@ -71,7 +70,7 @@ def _pairs(
     rest = {
         (cube.kind, a.step.index, vector.kind, b.step.index): Between(
             Touch(-1, cube, a, a.place), Touch(-1, vector, b, b.place), False, False)
-        for a, b in (sides.meeting if sides is not None else ())}
+        for a, b in sides.meeting.values()}
     for key, pair in met.items():
         found.setdefault(key, pair)
     for key, pair in rest.items():
@@ -80,14 +79,14 @@ def _pairs(
     return found
 
 
-def _unsure(key: Key, pair: Between, walks: list[Cluster], sides: Sides | None, why: str) -> str:
+def _unsure(key: Key, pair: Between, walks: list[Cluster], sides: Sides, why: str) -> str:
     """What keeps a pair from being known to be ordered in every run; '' if it is."""
-    if sides is not None and sides.ordered(key):
+    if sides.ordered(key):
         return ""
     followed = not any(m.why for w in walks for m in w.members)
     if not why and not pair.open and (pair.parted or followed):
         return ""
-    if why or sides is None or not sides.why:
+    if why or not sides.why:
         return why or "the two cores do not tell each other of it in every run"
     return sides.why
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 
 from pypto_verified.index import Cond, all_of
@@ -26,13 +26,39 @@ _SAME = frozenset({SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM, SymbolKind
 
 
 class Sides:
-    """The walk of each lane with its cube. `why`: what keeps them from standing for all runs, '' if nothing;
-    `meeting`: accesses to global memory, of the cube and of a vector core, that may share a byte and conflict."""
+    """`meeting`: accesses to global memory, of the cube and of a vector core, that may share a byte and conflict."""
 
-    def __init__(self, lanes: tuple[Together, ...], why: str, meeting: tuple[tuple[Access, Access], ...]) -> None:
-        self.lanes = lanes
-        self.meeting = meeting
-        self.why = why or next((t.why for t in lanes if t.why), "")
+    def __init__(self, parts: tuple[Part, ...], shared: frozenset[str], target: Target, automatic: bool, known: Cond):
+        lanes = LANES if any(_by_lane(p, target) for p in parts) else LANES[:1]
+        self._talks = [(Talk(parts[0], lane, shared, target), Talk(parts[1], lane, shared, target)) for lane in lanes]
+        self._target = target
+        self._automatic = automatic
+        self._known = known
+        self._meeting = [_meeting(*talks, target) for talks in self._talks]
+        self.meeting = {(a.number, b.number): (a, b) for here in self._meeting for a, b in here}
+
+    @cached_property
+    def _walks(self) -> tuple[tuple[Together, ...], str]:
+        """The walk of each lane with its cube, and what keeps one from being told."""
+        try:
+            return tuple(
+                Together(talks, self._target, self._automatic, self._assumed(talks), _both_ways(here))
+                for talks, here in zip(self._talks, self._meeting, strict=True)), ""
+        except NotFollowedError as error:
+            return (), str(error)
+
+    def _assumed(self, talks: tuple[Talk, Talk]) -> Cond:
+        names = talks[0].names() | talks[1].names()
+        return all_of(c for c in conjuncts(self._known) if names_of(c) <= names)
+
+    @property
+    def lanes(self) -> tuple[Together, ...]:
+        return self._walks[0]
+
+    @property
+    def why(self) -> str:
+        """What keeps the walks from standing for all runs, '' if nothing."""
+        return self._walks[1] or next((t.why for t in self.lanes if t.why), "")
 
     def ordered(self, pair: Pair) -> bool:
         """Whether two accesses of different cores are ordered in every run."""
@@ -79,17 +105,7 @@ def _sides(
         shared = shared_names(a, b, target)
     known = all_of(c for c in conjuncts(own.symbols.facts & assumed) if names_of(c) <= shared)
     automatic = not explicit and not any(is_manual(p.program) for p in parts)
-    lanes: list[Together] = []
-    meeting: dict[tuple[int, int], tuple[Access, Access]] = {}
-    try:
-        for lane in LANES if any(_by_lane(p, target) for p in parts) else LANES[:1]:
-            cube, vector = (Talk(p, lane, shared, target) for p in parts)
-            here = _meeting(cube, vector, target)
-            meeting.update({(a.number, b.number): (a, b) for a, b in here})
-            lanes.append(Together((cube, vector), target, automatic, known, _both_ways(here)))
-    except NotFollowedError as error:
-        return Sides((), str(error), tuple(meeting.values()))
-    return Sides(tuple(lanes), "", tuple(meeting.values()))
+    return Sides(parts, shared, target, automatic, known)
 
 
 def _by_lane(part: Part, target: Target) -> bool:

@@ -3,8 +3,9 @@ pushes and pops, meetings, its own sync around them, and its accesses to global 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias, Union
 
 from pypto_verified.index import (
@@ -33,6 +34,7 @@ from verifiers.race.parts import Part
 from verifiers.race.places import Place
 from verifiers.race.sync import Sync, sync_of
 from verifiers.recurrence import counted
+from verifiers.solver.cone import names_of
 
 
 class NotFollowedError(Exception):
@@ -95,8 +97,7 @@ Said: TypeAlias = Union[Act, Choice, Turns]
 
 
 class Talk:
-    """The core's side: `said`. Names that need not stand for the same on both cores are marked with the core's kind.
-    NotFollowedError where it can't be told."""
+    """The core's side. Names that need not stand for the same on both cores are marked with the core's kind."""
 
     def __init__(self, part: Part, lane: int, shared: frozenset[str], target: Target) -> None:
         self.kind = part.kind
@@ -107,7 +108,15 @@ class Talk:
         self._shared = shared
         self._accesses = accesses_of(part.program, target)
         self._marked: dict[str, IntLike] = {LANE: lane}
-        self.said = self._node(part.program.body)
+
+    @cached_property
+    def said(self) -> tuple[Said, ...]:
+        """In its order. NotFollowedError where it can't be told."""
+        return self._node(self.program.body)
+
+    def names(self) -> frozenset[str]:
+        """What branches and loops go by, as it is marked."""
+        return frozenset(_names(self.said))
 
     def line(self, step: Step) -> int:
         return self.program.location(step.op).line
@@ -211,6 +220,16 @@ class Talk:
         if sets:
             return Act(step, gives="flag", id=id, pipe=pipe)
         return Act(step, takes="flag", id=id, pipe=SCALAR if stalls else pipe)
+
+
+def _names(said: tuple[Said, ...]) -> Iterator[str]:
+    for one in said:
+        if isinstance(one, Choice):
+            yield from names_of(one.cond)
+            yield from _names((*one.then, *one.orelse))
+        elif isinstance(one, Turns):
+            yield from symbols_of(one.lower, one.upper, one.step)
+            yield from _names(one.body)
 
 
 def _tells(said: Said) -> bool:

@@ -20,14 +20,17 @@ from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import SCALAR
 from verifiers.access import Step
 from verifiers.race.accesses import Access
-from verifiers.race.literals import Literals, decided, with_conjuncts
+from verifiers.race.literals import Literals, decided
 from verifiers.race.order import PIPES, Order
 from verifiers.race.sync import Kind
 from verifiers.race.talk import Act, Choice, NotFollowedError, Said, Talk, Turns
 from verifiers.solver.cone import conjuncts, names_of
 
-MOST_ACTS = 8_000
+MOST_ACTS = 4_000
 """Ops that are followed, on all paths together; each place where both cores wait or are at a loop counts as ten."""
+_MOST_SEEN = 24
+"""Times that the cores come to the same places with the same signals."""
+_TOO_MANY = "the cube core and the vector core have too many paths together"
 _MOST_ALIKE = 3
 """Paths to one place, with the same signals, that are told apart by what they know."""
 
@@ -159,10 +162,10 @@ class Together:
         taken = decided(cond, state.known)
         if taken is not TRUE and taken is not FALSE:
             other = state.copy()
-            other.known = with_conjuncts(state.known, ~taken)
+            other.known = _with(state.known, ~taken)
             self._take(other, core, False)
             todo.append(other)
-            state.known = with_conjuncts(state.known, taken)
+            state.known = _with(state.known, taken)
         self._take(state, core, taken is not FALSE)
         return state
 
@@ -225,6 +228,8 @@ class Together:
         if len(same) >= _MOST_ALIKE:
             for seen in same:
                 state.known = frozenset(c for c in state.known if decided(c, seen.known) is TRUE)
+        if len(found) >= _MOST_SEEN:
+            raise NotFollowedError(_TOO_MANY)
         found.append(_Seen(numbers, state.known))
         return False
 
@@ -250,14 +255,14 @@ class Together:
                         frame.k + step * turn - (1 if frame.next < 0 else 0), self._values(state.stacks[core][:depth]))
                     first = substitute_cond(before, {name: 0})
                     if decided(first, known) is TRUE:
-                        state.known = with_conjuncts(state.known, before)
+                        state.known = _with(state.known, before)
             found.append(_Seen(numbers, state.known, turn, steps))
             return
 
     def _spend(self, acts: int) -> None:
         self._left -= acts
         if self._left < 0:
-            raise NotFollowedError("the cube core and the vector core have too many paths together")
+            raise NotFollowedError(_TOO_MANY)
 
     # One core
 
@@ -409,6 +414,15 @@ class Together:
                     order.learn(SCALAR, ~self._own(own))
         state.met[core] += 1
         return True
+
+
+def _with(known: Literals, c: Cond) -> Literals:
+    """What is known once `c` holds too, without what follows from the rest by a constant difference."""
+    for part in conjuncts(c):
+        if decided(part, known) is not TRUE:
+            alone = frozenset((part,))
+            known = frozenset(k for k in known if decided(k, alone) is not TRUE) | alone
+    return known
 
 
 def _same(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
