@@ -267,3 +267,10 @@ def test_output_that_can_not_be_written_is_one_line(command: list[str], where: s
     assert run.returncode == 2
     assert run.stderr.startswith("pypto-verify: ") and message in run.stderr
     assert run.stderr.count("\n") == 1
+
+
+def test_a_short_run_is_not_searched_for_garbage() -> None:
+    code = (f"import gc, sys; from pypto_verified.cli import main; sys.argv = ['x', {VECTOR_ADD!r}, '--timeout', '0', "
+            "'--no-cache']; main(); print(gc.get_stats()[0]['collections'])")
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True, timeout=60)
+    assert int(run.stdout.splitlines()[-1]) < 60
