@@ -19,6 +19,7 @@ _WITH_PIPES = frozenset({
     "pto.sync.wait", "pto.record_event", "pto.wait_event", "pto.barrier_sync", "pto.get_buf", "pto.rls_buf",
     "pto.set_intra_block", "pto.wait_intra_block", "pto.set_cross_block", "pto.wait_cross_block",
 })
+_GIVES = ("pto.set_", "pto.record_event", "pto.rls_buf", "pto.sync.set")
 _PIPE_ATTRS = ("src_pipe", "dst_pipe", "pipe", "src_op", "dst_op", "op_type")
 
 
@@ -116,7 +117,9 @@ EVENT_PIPE: Rule[PipeSite] = Rule(
     unseen="a run has every pipe on every core",
     sites=_named_pipes, applies=always,
     goal=lambda s: s.pipe not in FOREIGN_PIPES[s.kind],
-    explain=lambda s, w: f"{op_text(s.op)} names pipe {s.pipe}, which a {s.kind} core does not have: it waits for ever",
+    explain=lambda s, w: (
+        f"{op_text(s.op)} names pipe {s.pipe}, which a {s.kind} core does not have: "
+        f"{'it is never given' if s.op.name.startswith(_GIVES) else 'it waits for ever'}"),
     help=lambda s: f"move it to the core that has {s.pipe}, or name the pipe that does the work here",
     mutant=lambda s: s.pipe not in FOREIGN_PIPES["vector" if s.kind == "cube" else "cube"],
 )

@@ -314,3 +314,10 @@ def test_a_flag_that_every_caller_who_has_it_set_leaves_set_is_refuted(waited: i
     assert verdicts(result, "EVENT-EXIT") == expected
     if expected != PROVED:
         assert dict(finding(result, "EVENT-EXIT").witness)["N"] > 1
+
+
+def test_on_a_pipe_that_the_core_has_not_a_wait_hangs_and_what_is_given_never_comes() -> None:
+    """A vector core has no FIX."""
+    found = _events("pto.barrier <PIPE_FIX>", flag("set", 0, "FIX V"), flag("wait", 0, "FIX V")).findings
+    said = [f.message.partition(": ")[2] for f in found if f.rule == "EVENT-PIPE"]
+    assert said == ["it waits for ever", "it is never given", "it waits for ever"]

@@ -346,7 +346,8 @@ def test_an_epilogue_is_asked_for_where_a_tile_is_pushed(quant: str, shown: str)
         return both.replace("{dir", "{" + EPILOGUE.format(quant))
 
     assert replayed(text(*[PUSH.replace("split = 1", "split = 0")] * 2), "cube", "FIFO-DRAIN")[:len(shown)] == shown
-    assert replayed(text("// none"), "vector", "FIFO-POP").startswith("confirmed: deadlock: pto.tpop_from_aic")
+    scale = "%scale = arith.constant 1.0 : f32\npto.set_quant_scalar(%scale : f32) {id = 0}"
+    assert replayed(text(scale), "vector", "FIFO-POP").startswith("confirmed: deadlock: pto.tpop_from_aic")
 
 
 def replayed(text: str, function: str, rule: str) -> str:

@@ -66,6 +66,8 @@ ISSUERS: dict[str, Issuer] = {
     "pto.fence.barrier_all": flags.fence,
     "pto.cmo.cacheinvalid": invalidate,
     "pto.set_ffts": flags.nothing,
+    # Parameters of an epilogue: a push that would use them is not modelled itself.
+    **dict.fromkeys(("pto.set_quant_scalar", "pto.set_quant_vector"), flags.nothing),
     "pto.tsync": tsync,
     **dict.fromkeys(cross.SETS, cross.set_cross),
     **dict.fromkeys(("pto.sync.wait", "pto.wait_cross_block", "pto.wait_intra_block"), cross.wait_cross),
