@@ -11,19 +11,19 @@ together.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TypeAlias
 
-from pypto_verified.index import Cond, Expr, IntLike, as_expr, const, substitute, substitute_cond, symbol, symbols_of
+from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import SCALAR
-from verifiers.access import Step
 from verifiers.race.accesses import Access
-from verifiers.race.literals import Literals, decided
+from verifiers.race.literals import decided
 from verifiers.race.order import PIPES, Order
+from verifiers.race.side_state import Frame, Key, Seen, State, covers, same_turns, turns_apart, with_literal
 from verifiers.race.sync import Kind
-from verifiers.race.talk import Act, Choice, NotFollowedError, Said, Talk, Turns
+from verifiers.race.talk import Act, Choice, NotFollowedError, Talk, Turns
 from verifiers.solver.cone import conjuncts, names_of
 
 MOST_ACTS = 4_000
@@ -36,67 +36,7 @@ _MOST_ALIKE = 3
 
 Pair: TypeAlias = tuple[str, int, str, int]
 """Kind of core and step of the earlier access, and of the later one."""
-_Key: TypeAlias = tuple[Hashable, int]
-"""What a signal is called, and the core that takes it."""
-_FIRST = const(0)
 _TURN = "turn@"
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Frame:
-    """A place in a block: the next item, or -1 at the head of iteration `k` of `turns`."""
-
-    block: tuple[Said, ...]
-    next: int
-    turns: Turns | None = None
-    k: Expr = _FIRST
-
-    @property
-    def place(self) -> Hashable:
-        return (id(self.block), self.next, id(self.turns))
-
-
-@dataclass(slots=True, eq=False)
-class _State:
-    """`stacks` of frames of both cores, outermost first; `signals` under way, by name, each with the accesses that
-    whoever takes it can't rely on; `met`: meetings that each core has come to; `last`: the core whose loop went on
-    last; `turn`: the symbol of the iterations that are followed at once."""
-
-    stacks: list[tuple[_Frame, ...]]
-    orders: list[Order]
-    known: Literals
-    signals: dict[_Key, tuple[int, ...]] = field(default_factory=dict)
-    givers: dict[_Key, Step] = field(default_factory=dict)
-    met: list[int] = field(default_factory=lambda: [0, 0])
-    last: int = 1
-
-    def copy(self) -> _State:
-        return _State(list(self.stacks), [o.copy() for o in self.orders], self.known, dict(self.signals),
-                      dict(self.givers), list(self.met), self.last)
-
-    def turns(self) -> list[tuple[int, int]]:
-        """(core, depth) of the frames that are in a loop."""
-        return [(c, n) for c, stack in enumerate(self.stacks) for n, f in enumerate(stack) if f.turns is not None]
-
-    def numbers(self) -> tuple[Expr, ...]:
-        return tuple(self.stacks[c][n].k for c, n in self.turns())
-
-    def key(self) -> Hashable:
-        orders = tuple(
-            (o.live, tuple(o.pending), frozenset(o.flags.items())) for o in self.orders)
-        places = tuple(tuple(f.place for f in stack) for stack in self.stacks)
-        return (places, orders, frozenset((k, v) for k, v in self.signals.items() if v), self.met[0] - self.met[1],
-                self.last)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Seen:
-    """A state that was followed: `numbers` of its iterations, base + step * `turn` where they are many."""
-
-    numbers: tuple[Expr, ...]
-    known: Literals
-    turn: Expr | None = None
-    steps: tuple[int, ...] = ()
 
 
 class Together:
@@ -121,10 +61,10 @@ class Together:
         self._accesses: list[tuple[int, Access]] = []
         self._access_bits: dict[tuple[int, int], int] = {}
         self._sets = [0, 0]
-        self._seen: dict[Hashable, list[_Seen]] = {}
+        self._seen: dict[Hashable, list[Seen]] = {}
         self._left = MOST_ACTS
         self._made = 0
-        start = _State([(_Frame(t.said, 0),) for t in talks], [Order(), Order()], frozenset(conjuncts(assumed)))
+        start = State([(Frame(t.said, 0),) for t in talks], [Order(), Order()], frozenset(conjuncts(assumed)))
         try:
             self._follow(start)
         except NotFollowedError as error:
@@ -136,14 +76,14 @@ class Together:
 
     # Paths
 
-    def _follow(self, start: _State) -> None:
+    def _follow(self, start: State) -> None:
         todo = [start]
         while todo:
-            state: _State | None = todo.pop()
+            state: State | None = todo.pop()
             while state is not None:
                 state = self._on(state, todo)
 
-    def _on(self, state: _State, todo: list[_State]) -> _State | None:
+    def _on(self, state: State, todo: list[State]) -> State | None:
         """Both cores as far as they get, then one loop's next iteration; None where the path ends."""
         asked = self._advance(state)
         if asked is None:
@@ -162,19 +102,19 @@ class Together:
         taken = decided(cond, state.known)
         if taken is not TRUE and taken is not FALSE:
             other = state.copy()
-            other.known = _with(state.known, ~taken)
+            other.known = with_literal(state.known, ~taken)
             self._take(other, core, False)
             todo.append(other)
-            state.known = _with(state.known, taken)
+            state.known = with_literal(state.known, taken)
         self._take(state, core, taken is not FALSE)
         return state
 
-    def _goes(self, state: _State, core: int) -> Cond:
+    def _goes(self, state: State, core: int) -> Cond:
         frame = state.stacks[core][-1]
         assert frame.turns is not None
         return frame.turns.goes(frame.k, self._values(state.stacks[core][:-1]))
 
-    def _take(self, state: _State, core: int, yes: bool) -> None:
+    def _take(self, state: State, core: int, yes: bool) -> None:
         """Go on with a loop, or with a branch."""
         *outer, frame = state.stacks[core]
         if frame.next < 0:
@@ -183,10 +123,10 @@ class Together:
             return
         choice = frame.block[frame.next]
         assert isinstance(choice, Choice)
-        inner = _Frame(choice.then if yes else choice.orelse, 0)
+        inner = Frame(choice.then if yes else choice.orelse, 0)
         state.stacks[core] = (*outer, replace(frame, next=frame.next + 1), inner)
 
-    def _lasts(self, state: _State, heads: list[int], c: Cond) -> bool:
+    def _lasts(self, state: State, heads: list[int], c: Cond) -> bool:
         """Whether a literal speaks of nothing that the next iterations make anew, nor of iterations that are over."""
         loops = [f.turns for core in heads if (f := state.stacks[core][-1]).turns is not None]
         live = symbols_of(*state.numbers())
@@ -194,7 +134,7 @@ class Together:
             name in live if name.startswith(_TURN) else all(turns.lasts(name) for turns in loops)
             for name in names_of(c))
 
-    def _ended(self, state: _State) -> None:
+    def _ended(self, state: State) -> None:
         for core, stack in enumerate(state.stacks):
             if stack:
                 act = stack[-1].block[stack[-1].next]
@@ -218,27 +158,27 @@ class Together:
 
     # Iterations
 
-    def _followed(self, state: _State) -> bool:
+    def _followed(self, state: State) -> bool:
         """Whether this state, or one that stands for it, was followed before."""
         key, numbers = state.key(), state.numbers()
         found = self._seen.setdefault(key, [])
-        if any(_covers(seen, numbers, state.known) for seen in found):
+        if any(covers(seen, numbers, state.known) for seen in found):
             return True
-        same = [seen for seen in found if seen.turn is None and _same(seen.numbers, numbers)]
+        same = [seen for seen in found if seen.turn is None and same_turns(seen.numbers, numbers)]
         if len(same) >= _MOST_ALIKE:
             for seen in same:
                 state.known = frozenset(c for c in state.known if decided(c, seen.known) is TRUE)
         if len(found) >= _MOST_SEEN:
             raise NotFollowedError(_TOO_MANY)
-        found.append(_Seen(numbers, state.known))
+        found.append(Seen(numbers, state.known))
         return False
 
-    def _generalised(self, state: _State) -> None:
+    def _generalised(self, state: State) -> None:
         """From here on this state stands for all those that are some iterations on, where it has come again."""
         numbers = state.numbers()
         found = self._seen[state.key()]
         for seen in found[:-1]:
-            steps = _apart(seen.numbers, numbers) if seen.turn is None else None
+            steps = turns_apart(seen.numbers, numbers) if seen.turn is None else None
             if steps is None:
                 continue
             self._made += 1
@@ -255,8 +195,8 @@ class Together:
                         frame.k + step * turn - (1 if frame.next < 0 else 0), self._values(state.stacks[core][:depth]))
                     first = substitute_cond(before, {name: 0})
                     if decided(first, known) is TRUE:
-                        state.known = _with(state.known, before)
-            found.append(_Seen(numbers, state.known, turn, steps))
+                        state.known = with_literal(state.known, before)
+            found.append(Seen(numbers, state.known, turn, steps))
             return
 
     def _spend(self, acts: int) -> None:
@@ -266,14 +206,14 @@ class Together:
 
     # One core
 
-    def _values(self, stack: tuple[_Frame, ...]) -> Mapping[str, IntLike]:
+    def _values(self, stack: tuple[Frame, ...]) -> Mapping[str, IntLike]:
         values: Mapping[str, IntLike] = {}
         for frame in stack:
             if frame.turns is not None:
                 values = frame.turns.within(frame.k, values)
         return values
 
-    def _advance(self, state: _State) -> tuple[int, Cond] | None:
+    def _advance(self, state: State) -> tuple[int, Cond] | None:
         """Both cores until each waits, has ended or is at a loop; or a core and the branch that it comes to."""
         moved = True
         while moved:
@@ -293,7 +233,7 @@ class Together:
                         return core, cond
                     if isinstance(said, Turns):
                         following = replace(frame, next=frame.next + 1)
-                        state.stacks[core] = (*outer, following, _Frame(said.body, -1, said))
+                        state.stacks[core] = (*outer, following, Frame(said.body, -1, said))
                         continue
                     if not self._act(state, core, said):
                         break
@@ -301,7 +241,7 @@ class Together:
                     moved = True
         return None
 
-    def _act(self, state: _State, core: int, act: Act) -> bool:
+    def _act(self, state: State, core: int, act: Act) -> bool:
         """Whether the core gets past an op."""
         self._spend(1)
         order = state.orders[core]
@@ -324,7 +264,7 @@ class Together:
             self._give(state, core, act)
         return True
 
-    def _signal(self, state: _State, core: int, name: Hashable, id: Expr | None, receiver: int) -> _Key:
+    def _signal(self, state: State, core: int, name: Hashable, id: Expr | None, receiver: int) -> Key:
         if id is None:
             return (name, receiver)
         number = substitute(id, self._values(state.stacks[core])).value
@@ -343,7 +283,7 @@ class Together:
         self.heard[place] = self.heard.get(place, -1) & now
         self.maybe[place] = self.maybe.get(place, 0) | (now & order.live)
 
-    def _give(self, state: _State, core: int, act: Act) -> None:
+    def _give(self, state: State, core: int, act: Act) -> None:
         key = self._signal(state, core, act.gives, act.id, 1 - core)
         if act.gives == "flag":
             place = (self._talks[core].kind, act.step.index)
@@ -364,14 +304,14 @@ class Together:
             found |= self._on_pipe[core, pipe]
         return found
 
-    def _begin(self, state: _State, bits: int, core: int, pipes: tuple[str, ...]) -> None:
+    def _begin(self, state: State, bits: int, core: int, pipes: tuple[str, ...]) -> None:
         for pipe in pipes:
             self._on_pipe[core, pipe] |= bits
         for order in state.orders:
             order.issue(bits, 0)
         state.signals = {k: tuple(t | bits for t in tokens) for k, tokens in state.signals.items()}
 
-    def _touch(self, state: _State, core: int, act: Act) -> None:
+    def _touch(self, state: State, core: int, act: Act) -> None:
         for access in act.touched:
             number = (core, access.number)
             if number not in self._access_bits:
@@ -386,7 +326,7 @@ class Together:
                     self.unordered.add(pair)
             self._begin(state, 1 << bit, core, (access.pipe,))
 
-    def _sync(self, state: _State, core: int, act: Act) -> None:
+    def _sync(self, state: State, core: int, act: Act) -> None:
         order, sync = state.orders[core], act.sync
         if sync is None:
             return
@@ -402,7 +342,7 @@ class Together:
             elif id is not None:
                 order.wait((sync.pair, id), sync.pipe, True)
 
-    def _meet(self, state: _State, core: int, act: Act) -> bool:
+    def _meet(self, state: State, core: int, act: Act) -> bool:
         """All cores have done all they had begun when any goes on."""
         if state.met[core] == state.met[1 - core]:
             other = state.stacks[1 - core]
@@ -414,44 +354,3 @@ class Together:
                     order.learn(SCALAR, ~self._own(own))
         state.met[core] += 1
         return True
-
-
-def _with(known: Literals, c: Cond) -> Literals:
-    """What is known once `c` holds too, without what follows from the rest by a constant difference."""
-    for part in conjuncts(c):
-        if decided(part, known) is not TRUE:
-            alone = frozenset((part,))
-            known = frozenset(k for k in known if decided(k, alone) is not TRUE) | alone
-    return known
-
-
-def _same(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
-    return len(a) == len(b) and all(x.uid == y.uid for x, y in zip(a, b, strict=True))
-
-
-def _apart(before: tuple[Expr, ...], now: tuple[Expr, ...]) -> tuple[int, ...] | None:
-    """How many iterations on each loop is; None if one went back or that is no number."""
-    found = [(b - a).value for a, b in zip(before, now, strict=True)]
-    steps = tuple(n for n in found if n is not None)
-    return steps if len(steps) == len(found) and any(steps) and min(steps) >= 0 else None
-
-
-def _covers(seen: _Seen, numbers: tuple[Expr, ...], known: Literals) -> bool:
-    """Whether `seen` stands for a state at these iterations of which `known` holds."""
-    if seen.turn is None:
-        return _same(seen.numbers, numbers) and all(decided(c, known) is TRUE for c in seen.known)
-    at = next(((now - base, step) for base, now, step in zip(seen.numbers, numbers, seen.steps, strict=True) if step))
-    times = _divided(*at)
-    if times is None or times.lo is None or times.lo < 0:
-        return False
-    there = tuple(base + step * times for base, step in zip(seen.numbers, seen.steps, strict=True))
-    (name,) = (a.name for mono, _ in seen.turn.terms for a in mono)
-    return _same(there, numbers) and all(
-        decided(substitute_cond(c, {name: times}), known) is TRUE for c in seen.known)
-
-
-def _divided(e: Expr, by: int) -> Expr | None:
-    if e.constant % by or any(factor % by for _, factor in e.terms):
-        return None
-    half = as_expr(e // by)
-    return half if (half * by - e).value == 0 else None

@@ -1,0 +1,117 @@
+"""Where two cores of a kernel are that are followed side by side, and which of such states stand for others."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from pypto_verified.index import Cond, Expr, as_expr, const, substitute_cond
+from pypto_verified.index.cond import TRUE
+from verifiers.access import Step
+from verifiers.race.literals import Literals, decided
+from verifiers.race.order import Order
+from verifiers.race.talk import Said, Turns
+from verifiers.solver.cone import conjuncts
+
+Key: TypeAlias = tuple[Hashable, int]
+"""What a signal is called, and the core that takes it."""
+_FIRST = const(0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frame:
+    """A place in a block: the next item, or -1 at the head of iteration `k` of `turns`."""
+
+    block: tuple[Said, ...]
+    next: int
+    turns: Turns | None = None
+    k: Expr = _FIRST
+
+    @property
+    def place(self) -> Hashable:
+        return (id(self.block), self.next, id(self.turns))
+
+
+@dataclass(slots=True, eq=False)
+class State:
+    """`stacks` of frames of both cores, outermost first; `signals` under way, by name, each with the accesses that
+    whoever takes it can't rely on; `met`: meetings that each core has come to; `last`: the core whose loop went on
+    last."""
+
+    stacks: list[tuple[Frame, ...]]
+    orders: list[Order]
+    known: Literals
+    signals: dict[Key, tuple[int, ...]] = field(default_factory=dict)
+    givers: dict[Key, Step] = field(default_factory=dict)
+    met: list[int] = field(default_factory=lambda: [0, 0])
+    last: int = 1
+
+    def copy(self) -> State:
+        return State(list(self.stacks), [o.copy() for o in self.orders], self.known, dict(self.signals),
+                      dict(self.givers), list(self.met), self.last)
+
+    def turns(self) -> list[tuple[int, int]]:
+        """(core, depth) of the frames that are in a loop."""
+        return [(c, n) for c, stack in enumerate(self.stacks) for n, f in enumerate(stack) if f.turns is not None]
+
+    def numbers(self) -> tuple[Expr, ...]:
+        return tuple(self.stacks[c][n].k for c, n in self.turns())
+
+    def key(self) -> Hashable:
+        orders = tuple(
+            (o.live, tuple(o.pending), frozenset(o.flags.items())) for o in self.orders)
+        places = tuple(tuple(f.place for f in stack) for stack in self.stacks)
+        return (places, orders, frozenset((k, v) for k, v in self.signals.items() if v), self.met[0] - self.met[1],
+                self.last)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """A state that was followed: `numbers` of its iterations, base + step * `turn` where they are many."""
+
+    numbers: tuple[Expr, ...]
+    known: Literals
+    turn: Expr | None = None
+    steps: tuple[int, ...] = ()
+
+
+def with_literal(known: Literals, c: Cond) -> Literals:
+    """What is known once `c` holds too, without what follows from the rest by a constant difference."""
+    for part in conjuncts(c):
+        if decided(part, known) is not TRUE:
+            alone = frozenset((part,))
+            known = frozenset(k for k in known if decided(k, alone) is not TRUE) | alone
+    return known
+
+
+def same_turns(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
+    return len(a) == len(b) and all(x.uid == y.uid for x, y in zip(a, b, strict=True))
+
+
+def turns_apart(before: tuple[Expr, ...], now: tuple[Expr, ...]) -> tuple[int, ...] | None:
+    """How many iterations on each loop is; None if one went back or that is no number."""
+    found = [(b - a).value for a, b in zip(before, now, strict=True)]
+    steps = tuple(n for n in found if n is not None)
+    return steps if len(steps) == len(found) and any(steps) and min(steps) >= 0 else None
+
+
+def covers(seen: Seen, numbers: tuple[Expr, ...], known: Literals) -> bool:
+    """Whether `seen` stands for a state at these iterations of which `known` holds."""
+    if seen.turn is None:
+        return same_turns(seen.numbers, numbers) and all(decided(c, known) is TRUE for c in seen.known)
+    at = next(((now - base, step) for base, now, step in zip(seen.numbers, numbers, seen.steps, strict=True) if step))
+    times = _divided(*at)
+    if times is None or times.lo is None or times.lo < 0:
+        return False
+    there = tuple(base + step * times for base, step in zip(seen.numbers, seen.steps, strict=True))
+    (name,) = (a.name for mono, _ in seen.turn.terms for a in mono)
+    return same_turns(there, numbers) and all(
+        decided(substitute_cond(c, {name: times}), known) is TRUE for c in seen.known)
+
+
+def _divided(e: Expr, by: int) -> Expr | None:
+    if e.constant % by or any(factor % by for _, factor in e.terms):
+        return None
+    half = as_expr(e // by)
+    return half if (half * by - e).value == 0 else None
