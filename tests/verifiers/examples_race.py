@@ -106,6 +106,14 @@ def given_back(after: str, slots: int = 2, stop: str = "%c8", memory: bool = Fal
             f"pto.tstore ins(%t : {HALF}) outs(%w : {type_})", both(after), FREE))), memory, slots)
 
 
+def told_often(turns: str) -> str:
+    """A cube that tells its vector cores so many times before it needs an answer."""
+    text = kernel("\n".join((
+        "pto.section.cube {", loop(turns, "pto.sync.set #pto.pipe<PIPE_FIX>, 3"), "}",
+        "pto.section.vector {", loop(turns, "pto.sync.wait #pto.pipe<PIPE_MTE2>, 3"), "}")))
+    return text.replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")
+
+
 PAIRS: dict[str, Pair] = {
     "RACE-RAW": Pair(chain("MTE2 V", "V MTE3"), chain("MTE2 V", "V MTE2")),
     "RACE-WAR": Pair(
@@ -122,5 +130,6 @@ PAIRS: dict[str, Pair] = {
         pipes(loop("M", both("MTE2 V"), both("V MTE3")), args="%M: index"), strict=True),
     "RACE-CORE": Pair(cores(3, 4), cores(4, 3)),
     "EVENT-CORES": Pair(cores(3, 5, told=5), cores(3, 5, told=6)),
+    "EVENT-COUNT": Pair(told_often("c8"), told_often("c16")),
     "RACE-NOTIFY": Pair(notified("gm"), notified("local_memory")),
 }

@@ -128,6 +128,35 @@ def test_what_is_left_open_names_the_other_core_and_the_flag() -> None:
     assert told_why == {f"(line {line} may run ahead of the waits of the cube core by any number of turns)"}
 
 
+FULL = {"one way", "ids in turn", "one turn more", "one after the other"}
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize("name", HOLDS.keys() - {"nested"})
+def test_a_core_that_never_waits_for_an_answer_fills_a_counter(name: str) -> None:
+    """A counter holds 15 (PTO-ISA). What runs ahead is shown by the run that lets it."""
+    text = both(*HOLDS[name], "%M: index, %N: index")
+    result, _ = assumed(text, "a2a3")
+    verdicts = {o.verdict for o in result.obligations if o.rule == "EVENT-COUNT"}
+    assert verdicts == ({REFUTED} if name in FULL else {PROVED})
+    for found in (f for f in result.findings if f.rule == "EVENT-COUNT"):
+        seen = confirm_order(
+            read(text, "k.pto"), "k", found.rule, dict(found.witness), target("a2a3"), line=found.text_line or 0)
+        assert seen.startswith("confirmed: pipe: ") and "exceeds 15" in seen
+
+
+def test_either_core_may_run_ahead() -> None:
+    for core in (0, 1):
+        sides = [turns("M", told(3, "MTE2" if core else "FIX")), turns("M", heard(3, "FIX" if core else "MTE2"))]
+        text = both(sides[core], sides[1 - core], "%M: index")
+        result, _ = judged(text, "a2a3")
+        (found,) = (f for f in result.findings if f.rule == "EVENT-COUNT")
+        assert (found.verdict, dict(found.witness)["M"]) == (REFUTED, 16)
+        seen = confirm_order(
+            read(text, "k.pto"), "k", found.rule, dict(found.witness), target("a2a3"), line=found.text_line or 0)
+        assert seen.startswith("confirmed: pipe: ") and seen.endswith(f"(--schedule {('program', 'late')[core]})")
+
+
 def test_a_meeting_tells_nothing_of_what_comes_after_it() -> None:
     """Both cores meet, then one stores what the other loads."""
     meet = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<mix>"

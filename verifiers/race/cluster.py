@@ -81,10 +81,15 @@ class Cluster:
     """The walk. `symbolic`: places stay as the text says them, else they are numbers; `automatic`: each core's own
     order is the assembler's business and taken to be there. `pairs` by (kind and step of the earlier, of the later
     access); `stuck`: cores wait for ever, each in its step of `waiting`; `left`: sets of flags that nobody waits for in
-    the end; `blind`: what is not followed, '' if nothing."""
+    the end; `blind`: what is not followed, '' if nothing. The core of `eager` kind goes on whenever it can; `over`:
+    its sets that found a counter full."""
 
-    def __init__(self, members: list[Member], target: Target, symbolic: bool, automatic: bool) -> None:
-        self.members = members
+    def __init__(
+        self, members: list[Member], target: Target, symbolic: bool, automatic: bool, eager: str = ""
+    ) -> None:
+        self.members = sorted(members, key=lambda m: m.kind != eager)
+        self._eager = eager
+        self.over: dict[int, Step] = {}
         self.target = target
         self.symbolic = symbolic
         self.automatic = automatic
@@ -308,6 +313,10 @@ class Cluster:
             key = ("flag", id, self._other(member))
             self._sets.setdefault(key, deque()).append(step)
             self._give(member, key, pipe)
+            if self._eager and member.kind != self._eager:
+                yield  # the other one may go on by now
+            elif self._eager and len(self._tokens[key]) > self.target.flag_count_max:
+                self.over[step.index] = step
         else:
             key = ("flag", id, member.kind)
             yield from self._wait(member, step, key, SCALAR if row.stalls_core else pipe)

@@ -29,11 +29,13 @@ class CoreSite(Site):
     why: str
 
 
-def walk_cores(context: Context, parts: list[Part], given: dict[str, int], symbolic: bool) -> Cluster:
+def walk_cores(
+    context: Context, parts: list[Part], given: dict[str, int], symbolic: bool, eager: str = ""
+) -> Cluster:
     """Both cores of a kernel together, under these numbers."""
     members = [Member(p.kind, p.program, p.foreign, Values(p.program, given)) for p in parts]
     automatic = not context.explicit_sync and not any(is_manual(p.program) for p in parts)
-    return Cluster(members, context.target, symbolic, automatic)
+    return Cluster(members, context.target, symbolic, automatic, eager)
 
 
 def _sites(context: Context) -> Iterator[CoreSite]:

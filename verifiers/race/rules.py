@@ -8,6 +8,7 @@ from pypto_verified.index.cond import FALSE
 from pypto_verified.targets.pipes import Hazard, barrier_holds
 from verifiers.race.accesses import is_global, tells_pointers_apart
 from verifiers.race.again import EVENT_AGAIN
+from verifiers.race.counters import COUNTERS
 from verifiers.race.found import PairSite, found_on_cores, other_pipes, pair_site, when, why_open
 from verifiers.race.given_back import GIVEN_BACK
 from verifiers.race.handover import HANDOVER
@@ -90,5 +91,5 @@ RULES = (
     _rule("RAW", Hazard.RAW, "what an op reads has been written before it starts"),
     _rule("WAR", Hazard.WAR, "what an op overwrites has been read before it starts"),
     _rule("WAW", Hazard.WAW, "writes to the same bytes land in program order"),
-    VISIBLE, NOTIFY, GIVEN_BACK, HANDOVER, EVENT_AGAIN, WAITING,
+    VISIBLE, NOTIFY, GIVEN_BACK, HANDOVER, EVENT_AGAIN, WAITING, COUNTERS,
 )

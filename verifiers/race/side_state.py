@@ -6,8 +6,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from pypto_verified.index import Cond, Expr, as_expr, const, substitute_cond
+from pypto_verified.index import Cond, Expr, as_expr, const, substitute_cond, symbols_of
 from pypto_verified.index.cond import TRUE
+from pypto_verified.index.expr import Atom
 from verifiers.access import Step
 from verifiers.race.literals import Literals, decided
 from verifiers.race.order import Order
@@ -83,6 +84,24 @@ def with_literal(known: Literals, c: Cond) -> Literals:
             alone = frozenset((part,))
             known = frozenset(k for k in known if decided(k, alone) is not TRUE) | alone
     return known
+
+
+def without_turns(c: Cond, over: set[str]) -> Cond:
+    """What a literal says whatever the numbers of turns `over` are, which are not negative; TRUE if nothing."""
+    if not over:
+        return c
+    if c.kind != "nonneg" or c.expr is None:
+        return TRUE
+    for mono, factor in c.expr.terms:
+        alone = len(mono) == 1 and mono[0].kind == "sym"
+        if over & _names(mono) and (not alone or factor > 0):
+            return TRUE
+    return substitute_cond(c, dict.fromkeys(over, 0))
+
+
+def _names(mono: tuple[Atom, ...]) -> set[str]:
+    """The symbols in a product."""
+    return {name for atom in mono for name in ({atom.name} if atom.kind == "sym" else symbols_of(*atom.args))}
 
 
 def same_turns(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:

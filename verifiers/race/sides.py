@@ -47,6 +47,23 @@ class Sides:
         except NotFollowedError as error:
             return (), str(error)
 
+    def bounded(self, kind: str) -> str:
+        """What keeps it open whether the flags of the core of that kind fit their counters, '' if they do in every
+        run."""
+        return self._bounded[kind == self._talks[0][1].kind]
+
+    @cached_property
+    def _bounded(self) -> tuple[str, str]:
+        return self._eagerly(0), self._eagerly(1)
+
+    def _eagerly(self, core: int) -> str:
+        try:
+            walks = (Together(talks, self._target, self._automatic, self._assumed(talks), frozenset(), core)
+                     for talks in self._talks)
+            return next((t.why for t in walks if t.why), "")
+        except NotFollowedError as error:
+            return str(error)
+
     def _assumed(self, talks: tuple[Talk, Talk]) -> Cond:
         names = talks[0].names() | talks[1].names()
         return all_of(c for c in conjuncts(self._known) if names_of(c) <= names)

@@ -21,7 +21,17 @@ from pypto_verified.targets.pipes import SCALAR
 from verifiers.race.accesses import Access
 from verifiers.race.literals import decided
 from verifiers.race.order import PIPES, Order
-from verifiers.race.side_state import Frame, Key, Seen, State, covers, same_turns, turns_apart, with_literal
+from verifiers.race.side_state import (
+    Frame,
+    Key,
+    Seen,
+    State,
+    covers,
+    same_turns,
+    turns_apart,
+    with_literal,
+    without_turns,
+)
 from verifiers.race.sync import Kind
 from verifiers.race.talk import Act, Choice, NotFollowedError, Talk, Turns
 from verifiers.solver.cone import conjuncts, names_of
@@ -43,12 +53,15 @@ class Together:
     """The walk. `why`: what keeps it from standing for all runs, '' if nothing; then no core waits for ever and no flag
     is left, `unordered` has every pair of accesses of different cores, given as `meeting`, that some run leaves
     unordered, and `heard` says for each wait (kind of core, step) which sets of its own core the other one has heard
-    of whenever it has answered, `maybe` of which in some run."""
+    of whenever it has answered, `maybe` of which in some run. The core number `eager` goes on whenever it can: then no
+    counter of the other one ever exceeds what it holds, in any order of the two."""
 
     def __init__(
-        self, talks: tuple[Talk, Talk], target: Target, automatic: bool, assumed: Cond, meeting: frozenset[Pair]
+        self, talks: tuple[Talk, Talk], target: Target, automatic: bool, assumed: Cond, meeting: frozenset[Pair],
+        eager: int | None = None,
     ) -> None:
         self.why = ""
+        self._eager = eager
         self.unordered: set[Pair] = set()
         self.heard: dict[tuple[str, int], int] = {}
         self.maybe: dict[tuple[str, int], int] = {}
@@ -92,11 +105,14 @@ class Together:
                 self._ended(state)
                 return None
             self._spend(10)
-            state.known = frozenset(c for c in state.known if self._lasts(state, heads, c))
+            live = symbols_of(*state.numbers()).keys()
+            older = (without_turns(c, {n for n in names_of(c) if n.startswith(_TURN)} - live) for c in state.known)
+            state.known = frozenset(c for c in older if c is not TRUE and self._lasts(state, heads, c))
             if self._followed(state):
                 return None
             self._generalised(state)
-            core = heads[0] if len(heads) == 1 or state.last != heads[0] else heads[1]
+            core = self._eager if self._eager in heads else (
+                heads[0] if len(heads) == 1 or state.last != heads[0] else heads[1])
             asked = core, self._goes(state, core)
         core, cond = asked
         taken = decided(cond, state.known)
@@ -127,12 +143,9 @@ class Together:
         state.stacks[core] = (*outer, replace(frame, next=frame.next + 1), inner)
 
     def _lasts(self, state: State, heads: list[int], c: Cond) -> bool:
-        """Whether a literal speaks of nothing that the next iterations make anew, nor of iterations that are over."""
+        """Whether a literal speaks of nothing that the next iterations make anew."""
         loops = [f.turns for core in heads if (f := state.stacks[core][-1]).turns is not None]
-        live = symbols_of(*state.numbers())
-        return all(
-            name in live if name.startswith(_TURN) else all(turns.lasts(name) for turns in loops)
-            for name in names_of(c))
+        return all(name.startswith(_TURN) or all(turns.lasts(name) for turns in loops) for name in names_of(c))
 
     def _ended(self, state: State) -> None:
         for core, stack in enumerate(state.stacks):
@@ -218,7 +231,7 @@ class Together:
         moved = True
         while moved:
             moved = False
-            for core in (0, 1):
+            for core in (0, 1) if self._eager != 1 else (1, 0):
                 while state.stacks[core]:
                     *outer, frame = state.stacks[core]
                     if frame.next < 0:
@@ -239,6 +252,8 @@ class Together:
                         break
                     state.stacks[core] = (*outer, replace(frame, next=frame.next + 1))
                     moved = True
+                    if self._eager not in (None, core) and said.gives is not None:
+                        break
         return None
 
     def _act(self, state: State, core: int, act: Act) -> bool:
@@ -293,7 +308,12 @@ class Together:
         token = state.orders[core].waits_for(act.pipe) & ~done
         state.signals[key] = (*state.signals.get(key, ()), token)
         state.givers[key] = act.step
-        if len(state.signals[key]) > 2 * self._target.flag_count_max:
+        most = self._target.flag_count_max
+        if core == self._eager and act.gives == "flag" and len(state.signals[key]) > most:
+            raise NotFollowedError(
+                f"line {self._talks[core].line(act.step)} may set its flag {most + 1} times before the "
+                f"{self._talks[1 - core].kind} core waits for it")
+        if len(state.signals[key]) > 2 * most:
             raise NotFollowedError(
                 f"line {self._talks[core].line(act.step)} may run ahead of the waits of the "
                 f"{self._talks[1 - core].kind} core by any number of turns")

@@ -10,6 +10,7 @@ from pypto_verified.pto.module import Module
 from pypto_verified.simulator.errors import DivisionError, StepLimitError
 from pypto_verified.simulator.run import MAX_STEPS
 from pypto_verified.simulator.schedule.confirm_pipes import PIPE_RULES, is_transfer, seen_of_pipe
+from pypto_verified.simulator.schedule.faults import CounterError
 from pypto_verified.simulator.schedule.outcome import Outcome, Race
 from pypto_verified.simulator.schedule.runs import replay
 from pypto_verified.targets import Target
@@ -22,7 +23,10 @@ _HAZARDS = {"RACE-RAW": Hazard.RAW, "RACE-WAR": Hazard.WAR, "RACE-WAW": Hazard.W
 _FLAGS = ("EVENT-SET", "EVENT-WAIT", "EVENT-EXIT", "EVENT-AGAIN")
 _VISIBLE = "RACE-VISIBLE"
 _SHARED = "FIFO-APART"
-ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE, _SHARED, *PIPE_RULES)
+_COUNTER = "EVENT-COUNT"
+_AHEAD = ("program", "late", "eager", "random")
+"""Schedules of which one lets either core run ahead of the other."""
+ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE, _SHARED, _COUNTER, *PIPE_RULES)
 """Rules whose failure shows in the order of a run."""
 BEHIND = ("not run: deadlock: ", "not run: a flag is misused first: ")
 """How `confirm_order` begins where another fault keeps the run from what is claimed."""
@@ -38,10 +42,19 @@ def confirm_order(
     if rule == _SHARED:
         return _compared(outcome, replay(
             module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, apart=True))
+    if rule == _COUNTER:
+        for schedule in _AHEAD:
+            ahead = replay(
+                module, function, witness, target, schedule=schedule, seed=seed, strict=strict, max_steps=max_steps)
+            full = next((e for e in ahead.errors if isinstance(e, CounterError) and e.line == line), None)
+            if full is not None:
+                return f"confirmed: pipe: {full} (--schedule {schedule})"
     if outcome.stopped and isinstance(outcome.errors[-1], DivisionError):
         outcome = replay(
             module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, integers=_NO_ZERO)
-    if rule == _VISIBLE:
+    if rule == _COUNTER:
+        found = ""
+    elif rule == _VISIBLE:
         found = next((str(u) for u in outcome.unseen if u.read.line == line), "")
     elif rule in PIPE_RULES:
         found = seen_of_pipe(outcome, rule, module, line)

@@ -15,7 +15,7 @@ from pypto_verified.pto.module import Op
 from pypto_verified.simulator.schedule.clocks import Timeline, Token, together
 from pypto_verified.simulator.schedule.code import Issue
 from pypto_verified.simulator.schedule.core import SCALAR, Core
-from pypto_verified.simulator.schedule.faults import LeftError, PipeError
+from pypto_verified.simulator.schedule.faults import CounterError, LeftError, PipeError
 from pypto_verified.simulator.schedule.flags import member, number
 from pypto_verified.simulator.schedule.queue import Item, Want
 from pypto_verified.simulator.schedule.world import World
@@ -97,7 +97,7 @@ class Set(Item):
         signals = counter(world, index, id).signals
         signals.append(Signal(token, self))
         if len(signals) > world.target.flag_count_max:
-            world.report(PipeError(
+            world.report(CounterError(
                 f"the counter of id {id} at {world.cores[index].name} exceeds {world.target.flag_count_max}",
                 help="let the other core wait more often"), self)
 

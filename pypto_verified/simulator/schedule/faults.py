@@ -12,9 +12,13 @@ class EventError(SimError):
 
 
 class PipeError(SimError):
-    """A pipe between cores is misused, or a counter between cores overflows."""
+    """A pipe between cores is misused."""
 
     kind = "pipe"
+
+
+class CounterError(PipeError):
+    """A counter between cores is given more than it holds."""
 
 
 class LeftError(PipeError):

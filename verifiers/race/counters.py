@@ -1,0 +1,99 @@
+"""EVENT: no counter of a flag between cores is asked to hold more than it can."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+
+from pypto_verified.targets.pipes import cross_flag
+from verifiers.access import Step
+from verifiers.flags import trip_names
+from verifiers.race.handover import MOST_RUNS, walk_cores
+from verifiers.race.parts import parts_of
+from verifiers.race.sides import sides_of
+from verifiers.race.values import Values, choices, deciding
+from verifiers.rule import SAFETY, Rule, Witness, always
+from verifiers.sites import Context, Site, op_text
+
+
+@dataclass(frozen=True, slots=True)
+class CounterSite(Site):
+    """A set of a flag for a core of `other` kind. `given`: the numbers of a run in which it finds the counter full;
+    `why`: what keeps it from being decided."""
+
+    other: str
+    over: bool
+    given: Mapping[str, int]
+    why: str
+
+
+def _sites(context: Context) -> Iterator[CounterSite]:
+    own, target = context.program, context.target
+    steps = [s for s in own.steps if _sets(s, target.name)]
+    sides = sides_of(context) if steps else None
+    if sides is None:
+        return
+    for part in parts_of(context):
+        if part.program is not own:
+            continue
+        (other,) = {"cube", "vector"} - {part.kind}
+        over, asked = _over(context, part.kind)
+        open_ = sides.bounded(part.kind)
+        for step in (s for s in steps if s.op not in part.foreign):
+            why = "" if step.index in over or not open_ else asked.get(step.index, "") or open_
+            yield CounterSite(context, step.op, step.path, f"{op_text(step.op)} counter", other, step.index in over,
+                              over.get(step.index, {}), why)
+
+
+def _sets(step: Step, target: str) -> bool:
+    row = cross_flag(step.op.name, target)
+    return row is not None and step.op.name == row.set
+
+
+def _over(context: Context, kind: str) -> tuple[dict[int, Mapping[str, int]], dict[int, str]]:
+    """Sets of a core that goes on whenever it can, which find a counter full: the numbers of the run, or what it
+    depends on."""
+    own, parts, names = context.program, parts_of(context), deciding(context.program)
+    background = own.symbols.facts & context.assumed
+    found: dict[int, Mapping[str, int]] = {}
+    asked: dict[int, str] = {}
+    for given in _tried(context, list(islice(choices(own, background), MOST_RUNS)) or [{}]):
+        if not Values(own, given).holds(background):
+            continue
+        run = walk_cores(context, parts, given, symbolic=False, eager=kind)
+        open_ = sorted({n for m in run.members for n in m.values.asked})
+        for index in run.over if not run.blind else ():
+            if open_:
+                asked.setdefault(index, f"it depends on {', '.join(open_)}")
+            else:
+                found.setdefault(index, {n: v for n, v in given.items() if n in names})
+    return found, asked
+
+
+def _tried(context: Context, few: list[dict[str, int]]) -> Iterator[dict[str, int]]:
+    """Small numbers, and as many turns of all loops, or of some, as a counter cannot hold, or four of them in turn; on
+    both lanes."""
+    full, names = context.target.flag_count_max + 1, trip_names(context.program)
+    none = dict.fromkeys(names, 0)
+    many = [dict.fromkeys(names, n) for n in (full, 4 * full)] + [{**none, n: full} for n in sorted(names)]
+    for given in (*({**few[0], **more} for more in many), *few):
+        for lane in (0, 1):
+            yield {**given, "subblock_idx": lane}
+
+
+def _explain(s: CounterSite, w: Witness) -> str:
+    most = s.context.target.flag_count_max
+    return (f"{op_text(s.op)} may run more than {most} times ahead of the waits of the {s.other} core, and the flag's "
+            f"counter holds {most}")
+
+
+COUNTERS: Rule[CounterSite] = Rule(
+    id="EVENT-COUNT",
+    formula="sets(flag) - waits(flag) <= 15 in every order of the two cores",
+    kind=SAFETY, observable=True, requires=("EV-06",), source="PTO-ISA set_cross_core: counters of 4 bits",
+    claim="no core sets a flag between cores more often ahead of the waits than its counter holds",
+    sites=_sites, applies=always, undecided=lambda s: s.why, given=lambda s: not s.why,
+    goal=lambda s: not s.over and not s.why, shown=lambda s: s.given, explain=_explain,
+    help=lambda s: f"wait for an answer of the {s.other} core from time to time",
+    mutant=lambda s: True)
