@@ -32,19 +32,19 @@ def _data(*body: str) -> tuple[str, ...]:
 
 
 @pytest.mark.requirement("EV-06")
-@pytest.mark.parametrize(("asks", "numbers"), [("slt", {"M": 2}), ("sge", {"M": 1})])
-def test_a_run_that_depends_on_no_data_is_preferred(asks: str, numbers: dict[str, int]) -> None:
+@pytest.mark.parametrize(("asks", "sizes"), [("slt", range(2, 99)), ("sge", range(2))])
+def test_a_run_that_depends_on_no_data_is_preferred(asks: str, sizes: range) -> None:
     """For some sizes the vector core looks at its data first; for others nobody needs to know them."""
     result = judge(_handed_over(branch(f"{asks}, %M, %c2", *_data(load("vw", "u", VEC, "16x16")))), explicit=True)
     (finding,) = (f for f in result.findings if f.rule == "RACE-CORE" and f.verdict is Verdict.REFUTED)
-    assert dict(finding.witness) == numbers
+    assert dict(finding.witness)["M"] in sizes
 
 
-@pytest.mark.parametrize(("asks", "numbers"), [("slt", {"M": 2}), ("sge", {"M": 1})])
-def test_on_one_core_too(asks: str, numbers: dict[str, int]) -> None:
+@pytest.mark.parametrize(("asks", "sizes"), [("slt", range(2, 99)), ("sge", range(2))])
+def test_on_one_core_too(asks: str, sizes: range) -> None:
     """A load and an op that reads it with no flag between: for some sizes of `%p`, `%q` is looked at first."""
     text = pipes(
         view("sized", "p", "M"), branch(f"{asks}, %M, %c2", *_data(both("V MTE2"))), read("a"), exp("a", "b"),
         args="%M: index")
     (finding,) = (f for f in judge(text).findings if f.rule == "RACE-RAW")
-    assert (finding.verdict, dict(finding.witness)) == (Verdict.REFUTED, numbers)
+    assert finding.verdict is Verdict.REFUTED and dict(finding.witness)["M"] in sizes

@@ -44,7 +44,7 @@ def _sync(random: Random) -> str:
     return both(random.choice(PAIRS), random.choice((4, 5)))
 
 
-def _body(random: Random, depth: int, slot: bool, names: Iterator[int]) -> Iterator[str]:
+def _body(random: Random, depth: int, slot: bool, names: Iterator[int], whiles: bool = False) -> Iterator[str]:
     for _ in range(random.randint(2, 5)):
         kind = random.random()
         if kind < 0.45:
@@ -52,7 +52,7 @@ def _body(random: Random, depth: int, slot: bool, names: Iterator[int]) -> Itera
         elif kind < 0.8:
             yield _sync(random)
         elif depth and kind < 0.92:
-            yield from _loop(random, depth - 1, names)
+            yield from _loop(random, depth - 1, names, whiles and random.random() < 0.5)
         else:
             n = next(names)
             what = random.choice(("%i", "%M")) if slot else "%M"
@@ -64,15 +64,23 @@ def _body(random: Random, depth: int, slot: bool, names: Iterator[int]) -> Itera
             yield "}"
 
 
-def _loop(random: Random, depth: int, names: Iterator[int]) -> Iterator[str]:
-    """A loop over two slots, with flags passed from one iteration to the next, one a slot or one for all."""
+def _loop(random: Random, depth: int, names: Iterator[int], while_: bool = False) -> Iterator[str]:
+    """A loop over two slots, with flags passed from one iteration to the next, one a slot or one for all; as a while
+    loop it may work before each test of its condition."""
     pairs = random.sample(PAIRS, random.randint(0, 2))
     one = random.random() < 0.5
     ids = (0,) if one else (0, 1)
     n = next(names)
     for pair in pairs:
         yield from (flag("set", i + 2 * (depth > 0), pair) for i in ids)
-    yield f"scf.for %i{n} = %c0 to %{random.choice(('M', 'c2', 'c3'))} step %c1 {{"
+    if while_:
+        yield f"%end{n} = scf.while (%test{n} = %c0) : (index) -> index {{"
+        if random.random() < 0.4:
+            yield from (_op(random, False), _sync(random))
+        yield f"%more{n} = arith.cmpi slt, %test{n}, %M : index"
+        yield from (f"scf.condition(%more{n}) %test{n} : index", "} do {", f"^bb0(%i{n}: index):")
+    else:
+        yield f"scf.for %i{n} = %c0 to %{random.choice(('M', 'c2', 'c3'))} step %c1 {{"
     yield f"%i = arith.addi %i{n}, %c0 : index"
     yield "%id = arith.remsi %i, %c2 : index"
     yield f"%key = arith.addi %id, %c{2 * (depth > 0)} : index"
@@ -84,22 +92,24 @@ def _loop(random: Random, depth: int, names: Iterator[int]) -> Iterator[str]:
     yield from _body(random, 0, True, names)
     for pair in pairs:
         yield flag("set", 2 * (depth > 0), pair) if one else computed("set", "key", pair)
+    if while_:
+        yield from (f"%next{n} = arith.addi %i{n}, %c1 : index", f"scf.yield %next{n} : index")
     yield "}"
     for pair in pairs:
         yield from (flag("wait", i + 2 * (depth > 0), pair) for i in ids)
 
 
-def _kernel(seed: int) -> str:
+def _kernel(seed: int, whiles: bool = False) -> str:
     random = Random(seed)
     names = iter(range(10_000))
-    body = list(_body(random, 2, False, names))
+    body = list(_body(random, 2, False, names, whiles))
     return pipes(
         view("mv", "p", "M"), both("MTE2 V", 6), "%size = arith.constant 8192 : index", *body, args="%M: index")
 
 
-def agree(seed: int, chip: str = "a2a3", strict: bool = False) -> str:
+def agree(seed: int, chip: str = "a2a3", strict: bool = False, whiles: bool = False) -> str:
     """The verdict, after a comparison with all runs."""
-    text = _kernel(seed)
+    text = _kernel(seed, whiles)
     module, device = parse(text, "k.pto"), target(chip)
     options = Options(strict=strict, families=frozenset({"RACE", "EVENT"}), assume=("M >= 0", "M <= 4"))
     (result,) = verify(module, device, options)
@@ -114,14 +124,26 @@ def agree(seed: int, chip: str = "a2a3", strict: bool = False) -> str:
     seen = {pair for found in races.values() for pair in found}
     own = [o for o in result.obligations if o.rule in RULES]
     found = {o.verdict for o in own}
-    if found <= {Verdict.PROVED}:
-        assert not seen, f"seed {seed}: proved, but runs race at {races}"
+    proved = {_lines(o.site) for o in own} - {_lines(o.site) for o in own if o.verdict is not Verdict.PROVED}
+    assert not seen & proved, f"seed {seed}: {seen & proved} are proved, but runs race at {races}"
+    assert seen <= {_lines(o.site) for o in own}, f"seed {seed}: not every race was looked at: {races}"
     for finding in result.findings:
         if finding.verdict is Verdict.REFUTED:
             trips = dict(finding.witness).get("M", 2)
             lines = {line for pair in races[trips] for line in pair}
             assert finding.text_line in lines, f"seed {seed}: {finding.site} is refuted at M = {trips}, runs: {races}"
     return "refuted" if Verdict.REFUTED in found else "proved" if found <= {Verdict.PROVED} else "unknown"
+
+
+def _lines(site: str) -> tuple[int, int]:
+    """Of the first and the second op of '<line> <op> after <op> line <line>'."""
+    return int(site.rpartition(" ")[2]), int(site.partition(" ")[0])
+
+
+@pytest.mark.requirement("EV-08", "VF-01")
+def test_verdicts_agree_with_runs_of_while_loops() -> None:
+    outcomes = [agree(seed, whiles=True) for seed in range(12, 24)]
+    assert {"refuted", "proved"} <= set(outcomes)
 
 
 @pytest.mark.parametrize("start", [0, 20])

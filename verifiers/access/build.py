@@ -234,6 +234,7 @@ class _Builder:
         loop = Loop(op, None, counter, None, None, None, path, path & condition)
         self._loop_body(loop, after)
         loop.body.items[:0] = head.items
+        loop.head = len(head.items)
         known = self.handles.scalars
         loop.carried = self._carried(before.args, inits, handed)
         ends = [known.get(v) for v in passed[1:]]

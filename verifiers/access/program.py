@@ -172,7 +172,8 @@ class Carried:
 class Loop:
     """A counted loop or a while. `var` is the induction value (None for a while), `counter` the symbol that counts from
     0; `path` holds at the loop, `inside` in its body. `lower`/`upper`/`step` are None when not expressed. `carried` and
-    `results` say what a run computes: (symbol after the loop, its value where the loop ends)."""
+    `results` say what a run computes: (symbol after the loop, its value where the loop ends). `head`: how many items of
+    the body, its first ones, are those with which a while loop computes its condition; they run once more."""
 
     op: Op
     var: Expr | None
@@ -185,6 +186,7 @@ class Loop:
     body: Sequence = field(default_factory=lambda: Sequence([]))
     carried: tuple[Carried, ...] = ()
     results: tuple[tuple[str, Scalar], ...] = ()
+    head: int = 0
 
 
 @dataclass(slots=True, eq=False)

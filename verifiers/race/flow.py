@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_cond, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
-from verifiers.access import Branch, Loop, Node, Sequence, Step
+from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.race.accesses import Access
 from verifiers.race.cycles import Cycle, cycle_of, stepped_variable
 from verifiers.race.items import Item
@@ -27,6 +27,8 @@ MOST_STEPS = 300_000
 """Steps walked for one function, all paths and rounds together."""
 _QUESTIONS = 200
 """Pairs of symbolic places that the solver is asked about."""
+_MADE = frozenset({SymbolKind.DATA, SymbolKind.OPAQUE, SymbolKind.DEFINED})
+"""Kinds of symbols that ops make, where and whenever they run."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
@@ -62,8 +64,10 @@ class Flow(Walker):
         self.ladder = ladder
         self._facts = self.program.symbols.facts & assumed
         self._questions = 0
+        self.items.anew = self._anew
         self._loops: dict[Loop, Cycle | None] = {}
         self._branches: dict[Loop, Branch] = {}
+        self._turns: dict[Loop, tuple[Sequence, Sequence]] = {}
         self._visits: dict[Hashable, _Visit] = {}
         self._placed: dict[tuple[int, Hashable], list[tuple[Item, ...]]] = {}
         self._conds: dict[tuple[int, Hashable], Cond] = {}
@@ -124,7 +128,9 @@ class Flow(Walker):
             for access in accesses:
                 place = access.place.at(at.values) if access.names & at.values.keys() else access.place
                 names = {n for e in place.exprs() for n in symbols_of(e)}
-                ages = tuple((c, 0) for c in at.cycles if not names.isdisjoint(symbols_of(c.round)))
+                ages = tuple(
+                    (c, 0) for c in at.cycles
+                    if not names.isdisjoint(symbols_of(c.round)) or any(self._anew(n, c) for n in names))
                 for pipe in access.readings:
                     phases.setdefault(access.phase, []).append(self.items.item(access, pipe, place, ages))
             found = self._placed[key] = [tuple(own) for _, own in sorted(phases.items())]
@@ -169,32 +175,59 @@ class Flow(Walker):
     # Loops
 
     def _loop(self, loop: Loop, paths: Paths, at: Setting) -> Paths:
-        if loop.inside is FALSE:
+        head, body = self._turn(loop)
+        if loop.inside is FALSE and not head.items:
             return paths
         if loop.counter is not None and loop.counter.value == 0:
             return self._branch(self._at_most_once(loop), paths, at)
         cycle = self._cycle(loop)
-        if cycle is None or (loop.var is None and self._works_at_exit(loop)):
+        if cycle is None:
             self.blind = self.blind or f"the loop at line {self.program.location(loop.op).line} is not counted"
             return self._run(loop.body, paths, at)
         visit = self._visits.setdefault((id(loop), at.key), _Visit())
         if not join(visit.entry, paths):
             return {k: o.copy() for k, o in visit.exits.items()}
         starts = {k: o.copy() for k, o in visit.entry.items()}
+        starts = self._run(head, starts, _setting(cycle, 0, at, 0, "head"))
         first = {c.name: c.start for c in loop.carried if isinstance(c.start, Expr)}
         current, left = self._part(substitute_cond(cycle.goes_on(cycle.base - cycle.base), first), starts, at)
-        join(visit.exits, left)
+        join(visit.exits, self._over(left, cycle) if head.items else left)
         for j in range(cycle.first):
             if not current:
                 break
-            inner = Setting(_values(cycle, j, at), (*at.key, j), at.cycles)
-            current = self._run(loop.body, current, inner)
+            current = self._over(self._run(body, current, _setting(cycle, j, at, j)), cycle)
+            current = self._run(head, current, _setting(cycle, j + 1, at, j + 1, "head"))
             next_ = cycle.steady(0) - cycle.period * cycle.round - cycle.first + (j + 1)
-            current, left = self._part(cycle.goes_on(next_), self._asked_anew(current, cycle), at)
-            join(visit.exits, self._forget(left, cycle))
+            current, left = self._part(cycle.goes_on(next_), current, at)
+            join(visit.exits, self._over(left, cycle))
         if current and (cycle.length is None or cycle.length > cycle.first):
             self._steady(cycle, visit, current, at)
         return {k: o.copy() for k, o in visit.exits.items()}
+
+    def _over(self, paths: Paths, cycle: Cycle) -> Paths:
+        """The paths after an iteration whose number is known: what it has made is made anew in the next."""
+        placed = cycle in self.items.of_cycle
+        made: Paths = {}
+        for known, order in paths.items():
+            put(made, frozenset(self._lasting(known, cycle)),
+                order.mapped(lambda bits: self.items.end(bits, cycle)) if placed else order)
+        return made
+
+    def _anew(self, name: str, cycle: Cycle) -> bool:
+        """Whether each iteration of a loop makes a symbol anew."""
+        symbols = self.program.symbols
+        return symbols.kinds.get(name) in _MADE and not symbols.is_older(name, cycle.name)
+
+    def _turn(self, loop: Loop) -> tuple[Sequence, Sequence]:
+        """What a loop does before each test of its condition, where that counts, and what it does after it."""
+        if loop not in self._turns:
+            items = loop.body.items
+            works = any(
+                isinstance(s, Step) and (s.index in self.accesses or s.index in self.syncs)
+                for item in items[:loop.head] for s in nodes(item))
+            count = loop.head if works else 0
+            self._turns[loop] = Sequence(items[:count]), Sequence(items[count:]) if count else loop.body
+        return self._turns[loop]
 
     def _at_most_once(self, loop: Loop) -> Branch:
         if loop not in self._branches:
@@ -203,12 +236,12 @@ class Flow(Walker):
 
     def _steady(self, cycle: Cycle, visit: _Visit, entry: Paths, at: Setting) -> None:
         """Rounds until nothing new comes to any head."""
-        period, loop = cycle.period, cycle.loop
+        period = cycle.period
+        head, body = self._turn(cycle.loop)
         if not visit.heads:
             visit.heads = [{} for _ in range(period)]
-        settings = [
-            Setting(_values(cycle, cycle.steady(r), at), (*at.key, "s", r),
-                    (*at.cycles, cycle)) for r in range(period)]
+        settings = [_setting(cycle, cycle.steady(r), at, "s", r) for r in range(period)]
+        tests = [_setting(cycle, cycle.steady(r) + 1, at, "s", r, "head") for r in range(period)]
         pending = [False] * period
         pending[0] = join(visit.heads[0], entry)
         r = 0
@@ -216,12 +249,14 @@ class Flow(Walker):
             if pending[r]:
                 pending[r] = False
                 current = {k: o.copy() for k, o in visit.heads[r].items()}
-                current = self._run(loop.body, current, settings[r])
-                on, left = self._part(
-                    cycle.goes_on(cycle.steady(r) + 1), self._asked_anew(current, cycle), at, settings[r].values)
+                current = self._forget(self._run(body, current, settings[r]), cycle)
+                following = (r + 1) % period
+                if following or head.items:
+                    current = {k: o.mapped(lambda bits: self.items.renew(bits, cycle)) for k, o in current.items()}
+                current = self._run(head, current, tests[r])
+                on, left = self._part(cycle.goes_on(cycle.steady(r) + 1), current, at, settings[r].values)
                 if cycle.may_end(r):
                     join(visit.exits, self._ended(left if cycle.length is None else current, cycle))
-                following = (r + 1) % period
                 if following == 0:
                     on = self._next_round(on, cycle)
                 pending[following] |= join(visit.heads[following], on)
@@ -259,12 +294,8 @@ class Flow(Walker):
                  order.mapped(lambda bits: self.items.end(bits, cycle)))
         return made
 
-    def _asked_anew(self, paths: Paths, cycle: Cycle) -> Paths:
-        """The paths before a loop's condition is asked again: that of a while loop speaks of what this iteration has
-        handed on, under the names that it had at the iteration's start."""
-        return self._forget(paths, cycle) if cycle.loop.var is None else paths
-
     def _forget(self, paths: Paths, cycle: Cycle) -> Paths:
+        """The paths after an iteration: the next one gives the names of what it makes to what it makes itself."""
         made: Paths = {}
         for known, order in paths.items():
             put(made, frozenset(self._lasting(known, cycle)), order)
@@ -299,11 +330,10 @@ class Flow(Walker):
         exprs += [e for a in accesses for e in a.place.exprs()]
         return conds, exprs, accesses
 
-    def _works_at_exit(self, loop: Loop) -> bool:
-        """Whether a while loop uses pipes where it computes its condition, which runs once more than the body."""
-        return any(
-            isinstance(s, Step) and loop not in s.loops and (s.index in self.accesses or s.index in self.syncs)
-            for s in nodes(loop.body))
+
+def _setting(cycle: Cycle, n: IntLike, at: Setting, *key: Hashable) -> Setting:
+    """Iteration `n` of a loop."""
+    return Setting(_values(cycle, n, at), (*at.key, *key), (*at.cycles, cycle))
 
 
 def _values(cycle: Cycle, n: IntLike, at: Setting) -> dict[str, IntLike]:

@@ -17,8 +17,9 @@ OLDEST = 2
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Item:
-    """`access` at `place`, on `pipe`. `ages`: for each loop whose round says where, how many rounds ago it was (OLDEST:
-    that many or more); none for loops that have ended, whose round may have been any."""
+    """`access` at `place`, on `pipe`. `ages`: for each loop whose round, or what each iteration makes anew, says where,
+    how many rounds ago it was (OLDEST: that many or more); none for loops that have ended, whose round may have been
+    any."""
 
     bit: int
     access: Access
@@ -29,10 +30,12 @@ class Item:
 
 @dataclass(slots=True)
 class Items:
-    """The registry. `meet`: whether two items may have a byte in common, asked once for each pair; `stores`: those that
+    """The registry. `meet`: whether two items may have a byte in common, asked once for each pair; `anew`: whether each
+    iteration of a loop makes a symbol anew, so that it was another one in an earlier iteration; `stores`: those that
     write global memory."""
 
     meet: Callable[[Place, Place], bool]
+    anew: Callable[[str, Cycle], bool] = lambda name, cycle: False
     all: list[Item] = field(default_factory=list)
     on_pipe: dict[str, int] = field(default_factory=lambda: dict.fromkeys(PIPES, 0))
     _known: dict[Hashable, Item] = field(default_factory=dict)
@@ -41,6 +44,7 @@ class Items:
     _covered: dict[int, int] = field(default_factory=dict)
     _shifted: dict[tuple[int, Cycle], int] = field(default_factory=dict)
     _ended: dict[tuple[int, Cycle], int] = field(default_factory=dict)
+    _renewed: dict[tuple[int, Cycle], int] = field(default_factory=dict)
     of_cycle: dict[Cycle, int] = field(default_factory=dict)
     stores: int = 0
 
@@ -98,6 +102,10 @@ class Items:
         """The set after the loop has ended."""
         return self._moved(bits, cycle, self._ended, self._after)
 
+    def renew(self, bits: int, cycle: Cycle) -> int:
+        """The set as the next iteration of the same round sees it."""
+        return self._moved(bits, cycle, self._renewed, self._same_round)
+
     def _moved(
         self, bits: int, cycle: Cycle, known: dict[tuple[int, Cycle], int], move: Callable[[Item, Cycle], Item]
     ) -> int:
@@ -121,7 +129,11 @@ class Items:
         if age + 1 == OLDEST:
             older = older - symbol(f"{name}~", 0)
         ages = tuple((c, a + 1 if c is cycle else a) for c, a in item.ages)
-        return self.item(item.access, item.pipe, item.place.at({name: older}), ages)
+        return self.item(item.access, item.pipe, item.place.at({name: older, **self._earlier(item, cycle)}), ages)
+
+    def _same_round(self, item: Item, cycle: Cycle) -> Item:
+        earlier = self._earlier(item, cycle)
+        return self.item(item.access, item.pipe, item.place.at(earlier), item.ages) if earlier else item
 
     def _after(self, item: Item, cycle: Cycle) -> Item:
         age = dict(item.ages)[cycle]
@@ -130,7 +142,12 @@ class Items:
         if age == OLDEST:
             any_round = any_round + symbol(f"{name}~", 0)
         ages = tuple((c, a) for c, a in item.ages if c is not cycle)
-        return self.item(item.access, item.pipe, item.place.at({name: any_round}), ages)
+        return self.item(item.access, item.pipe, item.place.at({name: any_round, **self._earlier(item, cycle)}), ages)
+
+    def _earlier(self, item: Item, cycle: Cycle) -> dict[str, Expr]:
+        """What the iterations of a loop have made, of one that is over: of it no more is known than its range."""
+        return {
+            n: symbol(f"{n}~", a.lo, a.hi) for n, a in symbols_of(*item.place.exprs()).items() if self.anew(n, cycle)}
 
 
 def _name(cycle: Cycle) -> str:

@@ -118,6 +118,8 @@ class Run(Walker):
                 name, value = stepped
                 self.values[name] = self.values.of(value)
             if k == count or (count is None and not self._goes_on(loop)):
+                for item in loop.body.items[:loop.head]:
+                    self._run(item)
                 break
             self._run(loop.body)
             self.values.hand_on((c.name, c.following) for c in loop.carried)
