@@ -10,8 +10,9 @@ from itertools import pairwise
 from types import UnionType
 
 from pypto_verified.compiler import Artifact
+from pypto_verified.dtypes import INDEX
 from pypto_verified.fuzz.names import Block, apart
-from pypto_verified.ir.expr import Call, Const, Expr, Var
+from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, Var
 from pypto_verified.ir.stmt import Assign, Break, Continue, For, Function, LoopKind, Stmt, Yield
 from pypto_verified.ir.walk import blocks, map_exprs, walk_stmts
 from pypto_verified.pto.module import Op
@@ -56,11 +57,23 @@ def _split(body: Block) -> Block:
     """The first loop of the block that can be cut, as two loops over its halves."""
     for k, s in enumerate(body):
         if isinstance(s, For) and not s.iter_args and s.kind is LoopKind.SEQUENTIAL and not _is_left(s):
-            start, stop, step = (_constant(e) for e in (s.start, s.stop, s.step))
-            if start is not None and stop is not None and step is not None and len(range(start, stop, step)) > 1:
-                middle = Const(start + len(range(start, stop, step)) // 2 * step)
-                return (*body[:k], replace(s, stop=middle), replace(s, start=middle), *body[k + 1:])
+            cut = _cut(s)
+            if cut is not None:
+                return (*body[:k], replace(s, stop=cut[0]), replace(s, start=cut[1]), *body[k + 1:])
     return body
+
+
+def _cut(loop: For) -> tuple[Expr, Expr] | None:
+    """Where the first part of a loop ends and the second begins: in the middle, or after the first turn of as many as a
+    size says, which may be none."""
+    start, stop, step = (_constant(e) for e in (loop.start, loop.stop, loop.step))
+    if start is None or step is None:
+        return None
+    if stop is None:
+        second = Const(start + step)
+        return Binary(BinaryOp.MIN, loop.stop, second, INDEX), second
+    turns = len(range(start, stop, step))
+    return (Const(start + turns // 2 * step),) * 2 if turns > 1 else None
 
 
 def _is_left(loop: For, by: type[Break] | UnionType = Break) -> bool:
