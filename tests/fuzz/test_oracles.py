@@ -98,8 +98,10 @@ def test_a_tile_that_is_spoilt_by_its_place_is_a_find_of_the_machine_alone() -> 
 
 def test_a_wrong_pass_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def negated(function: Function, ctx: PassContext) -> Function:
-        body = tuple(replace(s, value=replace(s.value, op="tile.neg")) if isinstance(s, Assign) and isinstance(s.value, Call)
-                     and s.value.op == "tile.abs" else s for s in function.body)
+        body = tuple(
+            replace(s, value=replace(s.value, op="tile.neg"))
+            if isinstance(s, Assign) and isinstance(s.value, Call) and s.value.op == "tile.abs" else s
+            for s in function.body)
         return replace(function, body=body)
 
     wrong = tuple(replace(p, run=negated) if p.name == "LegalizeTileCast" else p for p in pipeline.PASSES)
