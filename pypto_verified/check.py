@@ -101,7 +101,7 @@ def check_paths(
         except InputError as error:
             found.append(FileResult(path, findings=[error_finding(error, path)]))
     files = sorted(set(files))
-    kept = _cache(options)
+    kept = _cache(options) if any(path.endswith(inputs.PTO) for path in files) else None
     if kept is not None:
         found += [result for result in map(kept.get, files) if result is not None]
     known = {result.path for result in found}
