@@ -125,3 +125,12 @@ acc = {empty.format(first)}
             lower(f)
     else:
         lower(f)
+
+
+@pytest.mark.requirement("CA-01")
+@pytest.mark.parametrize(("rows", "mode"), [("32", Compact.NULL), ("20", Compact.NORMAL), ("rows", Compact.NORMAL)])
+@pytest.mark.parametrize("product", ["", "c = pl.matmul(al, bm)\nout = pl.store(c, [0, 0], out)\n"])
+def test_an_operand_is_compact_whether_a_product_reads_it_or_not(product: str, rows: str, mode: Compact) -> None:
+    moved = "al = pl.move(am, target_memory=pl.Mem.Left)\n"
+    view = tile(lower(kernel(CUBE, OPERANDS.format(rows) + moved + product + "return out")), "al").view
+    assert view is not None and view.compact is mode

@@ -40,6 +40,26 @@ def test_eighty_valid_elements_stay_eighty_under_a_reshape(rows: int, cols: int,
         f"%v = pto.treshape %t : {source} -> {flat}")
     assert _outcome(result, "VALID-RESHAPE") is expected
 
+# derivation: where both have lines of 256 bytes, valid lines and the valid bytes of a line are compared
+@pytest.mark.parametrize(("shape", "dtype", "valid", "fits"), [
+    ((32, 64), "f32", (8, 32), True), ((32, 64), "i32", (8, 32), True), ((32, 64), "i32", (8, 33), False),
+    ((32, 64), "i32", (9, 32), False), ((32, 64), "i32", (7, 31), True), ((32, 128), "f16", (8, 64), True),
+    ((32, 128), "f16", (8, 65), False), ((32, 128), "f16", (9, 64), False), ((32, 256), "i8", (8, 128), True),
+    ((32, 256), "i8", (8, 129), False),
+    # other lines: what is valid has to be a run from the start, which it is in the first line only
+    ((64, 32), "f32", (1, 32), True), ((64, 32), "f32", (2, 32), False), ((64, 32), "f32", (1, 0), True),
+    ((64, 64), "f16", (1, 64), True), ((128, 32), "f16", (2, 32), True), ((128, 32), "f16", (3, 32), False),
+])
+def test_what_a_relabel_declares_valid_was_valid(
+    shape: tuple[int, int], dtype: str, valid: tuple[int, int], fits: bool
+) -> None:
+    """Of 32 x 64 elements of 4 bytes 8 x 32 are valid."""
+    source = tile(32, 64, valid=("8", "32"))
+    other = tile(*shape, dtype=dtype, valid=(str(valid[0]), str(valid[1])))
+    result = _judged(
+        f"%t = pto.alloc_tile addr = %a0 : {source}", f"%v = pto.treshape %t : {source} -> {other}")
+    assert _outcome(result, "VALID-RESHAPE") is (Verdict.PROVED if fits else Verdict.REFUTED)
+
 
 def test_a_vector_of_one_value_a_row_may_be_a_column_or_a_packed_block() -> None:
     def expanded(vector: str, cols: str) -> Verdict:
