@@ -26,6 +26,20 @@ def test_inserted_flags_are_proved(seed: int, chip: str) -> None:
     assert verdicts(made, chip) <= {"PROVED"}
 
 
+@pytest.mark.parametrize("chip", TARGETS)
+def test_rings_that_come_round_together_too_late_are_followed_as_far_as_their_flags_go(chip: str) -> None:
+    """Rings of 3, 4 and 5 tiles are all where they were after 60 turns, two of them after 12."""
+    p = Program(chip)
+    i = p.loop()
+    a, b, c = p.slot(0, 3, i), p.slot(3, 4, i), p.slot(7, 5, i)
+    p.load(a, p.row(i))
+    p.exp(a, b)
+    p.exp(b, c)
+    p.store(c, p.row(i))
+    p.close()
+    assert verdicts(insert_sync(p.module(), target(chip)), chip) <= {"PROVED"}
+
+
 @pytest.mark.requirement("EV-07")
 @pytest.mark.parametrize("chip", TARGETS)
 @pytest.mark.parametrize("seed", SEEDS)

@@ -129,11 +129,13 @@ def _exprs(conds: Iterable[Cond]) -> Iterator[Expr]:
 
 
 def _period(name: str, exprs: list[Expr]) -> int:
+    """Iterations after which the remainders in these come round: in the first of them, where not in all."""
     found = 1
     for e in exprs:
         for divisor in _moduli(name, e, 1):
-            found = lcm(found, divisor)
-    return found if found <= LONGEST_PERIOD else 1
+            both = lcm(found, divisor)
+            found = both if both <= LONGEST_PERIOD else found
+    return found
 
 
 def _moduli(name: str, e: Expr, scale: int) -> Iterator[int]:

@@ -22,6 +22,7 @@ from verifiers.race.sync import Sync
 from verifiers.race.walker import Core, Walker
 from verifiers.solver import Ladder
 from verifiers.solver.cone import conjuncts, names_of, split_by_relevance
+from verifiers.solver.points import plain_model
 
 MOST_STEPS = 300_000
 """Steps walked for one function, all paths and rounds together."""
@@ -44,11 +45,13 @@ OUTSIDE = Setting({}, (), ())
 
 @dataclass(slots=True, eq=False)
 class _Visit:
-    """What is known of a loop in one setting: paths at its heads, and those that leave it."""
+    """What is known of a loop in one setting: paths at its heads, and those that leave it; of each residue, as
+    `_residue` says."""
 
     entry: Paths = field(default_factory=dict)
     heads: list[Paths] = field(default_factory=list)
     exits: Paths = field(default_factory=dict)
+    settings: list[tuple[Setting, Setting, Cond]] = field(default_factory=list)
 
 
 class _TooLong(Exception):
@@ -140,10 +143,12 @@ class Flow(Walker):
         goal = apart(a, b)
         if goal is TRUE or goal is FALSE:
             return goal is FALSE
+        relevant, _, _ = split_by_relevance(self._facts & taken_for_granted(a, b), names_of(goal))
+        if plain_model(relevant & ~goal) is not None:
+            return True
         self._questions += 1
         if self._questions > _QUESTIONS:
             return True
-        relevant, _, _ = split_by_relevance(self._facts & taken_for_granted(a, b), names_of(goal))
         return not self.ladder.entails(relevant, goal)
 
     # Branches
@@ -190,7 +195,8 @@ class Flow(Walker):
         starts = {k: o.copy() for k, o in visit.entry.items()}
         starts = self._run(head, starts, _setting(cycle, 0, at, 0, "head"))
         first = {c.name: c.start for c in loop.carried if isinstance(c.start, Expr)}
-        current, left = self._part(substitute_cond(cycle.goes_on(cycle.base - cycle.base), first), starts, at)
+        enters = substitute_cond(cycle.goes_on(cycle.base - cycle.base), first)
+        current, left = self._part(substitute_cond(enters, at.values), starts)
         join(visit.exits, self._over(left, cycle) if head.items else left)
         for j in range(cycle.first):
             if not current:
@@ -198,7 +204,7 @@ class Flow(Walker):
             current = self._over(self._run(body, current, _setting(cycle, j, at, j)), cycle)
             current = self._run(head, current, _setting(cycle, j + 1, at, j + 1, "head"))
             next_ = cycle.steady(0) - cycle.period * cycle.round - cycle.first + (j + 1)
-            current, left = self._part(cycle.goes_on(next_), current, at)
+            current, left = self._part(substitute_cond(cycle.goes_on(next_), at.values), current)
             join(visit.exits, self._over(left, cycle))
         if current and (cycle.length is None or cycle.length > cycle.first):
             self._steady(cycle, visit, current, at)
@@ -240,8 +246,7 @@ class Flow(Walker):
         head, body = self._turn(cycle.loop)
         if not visit.heads:
             visit.heads = [{} for _ in range(period)]
-        settings = [_setting(cycle, cycle.steady(r), at, "s", r) for r in range(period)]
-        tests = [_setting(cycle, cycle.steady(r) + 1, at, "s", r, "head") for r in range(period)]
+            visit.settings = [_residue(cycle, r, at) for r in range(period)]
         pending = [False] * period
         pending[0] = join(visit.heads[0], entry)
         r = 0
@@ -249,12 +254,13 @@ class Flow(Walker):
             if pending[r]:
                 pending[r] = False
                 current = {k: o.copy() for k, o in visit.heads[r].items()}
-                current = self._forget(self._run(body, current, settings[r]), cycle)
+                here, test, goes_on = visit.settings[r]
+                current = self._forget(self._run(body, current, here), cycle)
                 following = (r + 1) % period
                 if following or head.items:
                     current = {k: o.mapped(lambda bits: self.items.renew(bits, cycle)) for k, o in current.items()}
-                current = self._run(head, current, tests[r])
-                on, left = self._part(cycle.goes_on(cycle.steady(r) + 1), current, at, settings[r].values)
+                current = self._run(head, current, test)
+                on, left = self._part(goes_on, current)
                 if cycle.may_end(r):
                     join(visit.exits, self._ended(left if cycle.length is None else current, cycle))
                 if following == 0:
@@ -262,11 +268,8 @@ class Flow(Walker):
                 pending[following] |= join(visit.heads[following], on)
             r = (r + 1) % period
 
-    def _part(
-        self, goes_on: Cond, paths: Paths, at: Setting, values: Mapping[str, IntLike] | None = None
-    ) -> tuple[Paths, Paths]:
-        """(paths on which the loop goes on, paths on which it ends)."""
-        cond = substitute_cond(goes_on, values if values is not None else at.values)
+    def _part(self, cond: Cond, paths: Paths) -> tuple[Paths, Paths]:
+        """(paths on which a loop goes on, paths on which it ends)."""
         on: Paths = {}
         left: Paths = {}
         for known, order in paths.items():
@@ -334,6 +337,13 @@ class Flow(Walker):
 def _setting(cycle: Cycle, n: IntLike, at: Setting, *key: Hashable) -> Setting:
     """Iteration `n` of a loop."""
     return Setting(_values(cycle, n, at), (*at.key, *key), (*at.cycles, cycle))
+
+
+def _residue(cycle: Cycle, r: int, at: Setting) -> tuple[Setting, Setting, Cond]:
+    """The iterations of a residue, the test after them, and whether another one follows."""
+    here = _setting(cycle, cycle.steady(r), at, "s", r)
+    test = _setting(cycle, cycle.steady(r) + 1, at, "s", r, "head")
+    return here, test, substitute_cond(cycle.goes_on(cycle.steady(r) + 1), here.values)
 
 
 def _values(cycle: Cycle, n: IntLike, at: Setting) -> dict[str, IntLike]:

@@ -32,7 +32,7 @@ class Item:
 class Items:
     """The registry. `meet`: whether two items may have a byte in common, asked once for each pair; `anew`: whether each
     iteration of a loop makes a symbol anew, so that it was another one in an earlier iteration; `stores`: those that
-    write global memory."""
+    write global memory. `_shifted`, `_renewed`, `_ended`: sets of items as they are seen from later on."""
 
     meet: Callable[[Place, Place], bool]
     anew: Callable[[str, Cycle], bool] = lambda name, cycle: False
@@ -110,16 +110,15 @@ class Items:
         self, bits: int, cycle: Cycle, known: dict[tuple[int, Cycle], int], move: Callable[[Item, Cycle], Item]
     ) -> int:
         own = bits & self.of_cycle.get(cycle, 0)
-        bits &= ~own
-        while own:
-            low = own & -own
-            own ^= low
-            number = low.bit_length() - 1
-            target = known.get((number, cycle))
-            if target is None:
-                target = known[number, cycle] = 1 << move(self.all[number], cycle).bit
-            bits |= target
-        return bits
+        if not own:
+            return bits
+        moved = known.get((own, cycle))
+        if moved is None:
+            moved = 0
+            for item in self.of(own):
+                moved |= 1 << move(item, cycle).bit
+            known[own, cycle] = moved
+        return bits & ~own | moved
 
     def _older(self, item: Item, cycle: Cycle) -> Item:
         age = dict(item.ages)[cycle]

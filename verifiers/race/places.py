@@ -152,14 +152,19 @@ def _boxes_apart(a: Box, b: Box) -> Cond:
         return known
     one, other = a.itemsize, b.itemsize
     empty = any_of(n <= 0 for n in (*a.sizes, *b.sizes))
-    linear = any_of(((a.last() + 1) * one <= b.first() * other, (b.last() + 1) * other <= a.first() * one))
     if one != other or a.offset.uid != b.offset.uid or _uids(a.strides) != _uids(b.strides):
-        return any_of((empty, linear))
+        return any_of((empty, _in_line(a, b)))
     # Boxes of one tensor, within its bounds (the BOUND rules say so): apart along an axis is apart.
     axes = any_of(
         any_of((p + m <= q, q + n <= p))
         for p, m, q, n in zip(a.offsets, a.sizes, b.offsets, b.sizes, strict=True))
-    return any_of((empty, axes)) if len(a.offsets) > 1 else any_of((empty, axes, linear))
+    return any_of((empty, axes)) if len(a.offsets) > 1 else any_of((empty, axes, _in_line(a, b)))
+
+
+def _in_line(a: Box, b: Box) -> Cond:
+    """That one ends in memory before the other begins."""
+    one, other = a.itemsize, b.itemsize
+    return any_of(((a.last() + 1) * one <= b.first() * other, (b.last() + 1) * other <= a.first() * one))
 
 
 def covers(a: Place, b: Place) -> bool:
