@@ -167,11 +167,9 @@ _COMM = (
 )
 
 _SCALARS = (
-    row("pto.declare_eventid_array", form="{} -> @", pipe="", effect="alloc", modelled=False),
-    row("pto.eventid_array_get", "array:t index:i", form="$array [ $index ] {} : :array =>index", pipe="S",
-        modelled=False),
-    row("pto.eventid_array_set", "index:i value:i", "array:t", form="$array [ $index ] , $value {} : :array", pipe="S",
-        modelled=False),
+    row("pto.declare_eventid_array", form="{} -> @", pipe="", effect="alloc"),
+    row("pto.eventid_array_get", "array:t index:i", form="$array [ $index ] {} : :array =>index", pipe="S"),
+    row("pto.eventid_array_set", "index:i value:i", "array:t", form="$array [ $index ] , $value {} : :array", pipe="S"),
     row("pto.declare_local_array", form="{} -> @", pipe="", effect="alloc", modelled=False),
     row("pto.local_array_get", "array:t indices:i*", form="$array [ $indices ] {} : :array -> @", pipe="S",
         modelled=False),

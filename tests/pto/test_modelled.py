@@ -15,8 +15,8 @@ WHY: dict[str, str] = {
     "other devices": (
         "pto.comm.tbroadcast pto.comm.tgather pto.comm.treduce pto.comm.tscatter pto.comm.ttest pto.comm.twait"),
     "arrays and structs of a core": (
-        "pto.declare_eventid_array pto.eventid_array_get pto.eventid_array_set pto.declare_local_array "
-        "pto.local_array_get pto.local_array_set pto.declare_struct pto.struct_get pto.struct_set"),
+        "pto.declare_local_array pto.local_array_get pto.local_array_set pto.declare_struct pto.struct_get "
+        "pto.struct_set"),
     "handles without a type": "pto.declare_global pto.declare_tile",
     "pipes between cores of the same kind, and pipes without a side": (
         "pto.initialize_l2g2l_pipe pto.initialize_l2l_pipe pto.talloc pto.talloc_to_aic pto.talloc_to_aiv pto.tfree "

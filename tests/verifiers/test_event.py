@@ -321,3 +321,32 @@ def test_on_a_pipe_that_the_core_has_not_a_wait_hangs_and_what_is_given_never_co
     found = _events("pto.barrier <PIPE_FIX>", flag("set", 0, "FIX V"), flag("wait", 0, "FIX V")).findings
     said = [f.message.partition(": ")[2] for f in found if f.rule == "EVENT-PIPE"]
     assert said == ["it waits for ever", "it is never given", "it waits for ever"]
+
+
+def _ids(*body: str) -> FunctionResult:
+    """Ids in an array: 1 is put at place 0 and 2 at place 1."""
+    def put(place: str, id: str) -> str:
+        return f"pto.eventid_array_set %ids[%{place}], %{id} : !pto.eventid_array<4>"
+
+    return _events("%ids = pto.declare_eventid_array -> !pto.eventid_array<4>", put("c0", "c1"), put("c1", "c2"), *body)
+
+
+def _id_of(name: str, place: str) -> str:
+    return f"%{name} = pto.eventid_array_get %ids[%{place}] : !pto.eventid_array<4>"
+
+
+_AGAIN = "pto.eventid_array_set %ids[%{}], %c3 : !pto.eventid_array<4>"
+
+
+@pytest.mark.requirement("EV-03")
+@pytest.mark.parametrize(("taken", "between", "expected"), [
+    ("c0", "", PROVED), ("c1", "", {REFUTED}), ("c0", _AGAIN.format("c1"), PROVED),
+    ("c0", _AGAIN.format("c0"), {REFUTED}), ("c0", _AGAIN.format("M"), {UNKNOWN}), ("c0", loop("M", _AGAIN.format("c0")), {UNKNOWN})])
+def test_an_id_that_is_kept_in_an_array_is_the_one_put_there_last(
+    taken: str, between: str, expected: set[Verdict]
+) -> None:
+    """The flag that place 0 names is set; what is waited for is read after what stands between."""
+    result = _ids(
+        *([between] if "scf.for" in between else []), _id_of("a", "c0"), computed("set", "a"),
+        *([] if "scf.for" in between else [between]), _id_of("b", taken), computed("wait", "b"))
+    assert verdicts(result, "EVENT-WAIT") == expected

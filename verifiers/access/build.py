@@ -14,6 +14,7 @@ from pypto_verified.pto.types import ScalarType, TileBufType
 from pypto_verified.pto.walk import walk_ops
 from verifiers.access.arguments import Arguments, all_ops
 from verifiers.access.handles import Handles
+from verifiers.access.id_arrays import DECLARE, GET, SET, IdArrays
 from verifiers.access.induction import carried_value, while_value
 from verifiers.access.program import (
     AccessProgram,
@@ -61,6 +62,7 @@ class _Builder:
         self.region: tuple[int, ...] = ()
         self.regions = 0
         self.arguments = Arguments(self.symbols, self.handles, self.scalars)
+        self.id_arrays = IdArrays(func.body)
 
     def build(self) -> AccessProgram:
         assert self.func.body is not None
@@ -284,6 +286,17 @@ class _Builder:
         if isinstance(type_, ScalarType) and type_.dtype.bits <= 32:
             self.program.narrow.append(Narrow(op, value, path, type_.dtype.bits))
 
+    def _id_array(self, op: Op) -> None:
+        if op.name == DECLARE:
+            return
+        array, index = op.arg("array"), self.handles.index(op.arg("index"))
+        if op.name == SET:
+            self.id_arrays.put(array, index, self.handles.index(op.arg("value")))
+            return
+        known = self.id_arrays.get(array, index)
+        self.handles.scalars[op.result] = (
+            known if known is not None else self.symbols.new(op.result.name, SymbolKind.OPAQUE))
+
     def _op(self, op: Op, path: Cond) -> Step | None:
         try:
             return self._known_op(op, path)
@@ -317,6 +330,9 @@ class _Builder:
             return self._reserve(op)
         if name in _METADATA:
             self._metadata(op)
+            return None
+        if name in (DECLARE, SET, GET):
+            self._id_array(op)
             return None
         if row is not None and row.effect in ("view", "alloc"):
             made = self.handles.define(op)

@@ -38,8 +38,8 @@ def _sites(context: Context) -> Iterator[CounterSite]:
         if part.program is not own:
             continue
         (other,) = {"cube", "vector"} - {part.kind}
-        over, asked = _over(context, part.kind)
         open_ = sides.bounded(part.kind)
+        over, asked = _over(context, part.kind) if open_ else ({}, {})
         for step in (s for s in steps if s.op not in part.foreign):
             why = "" if step.index in over or not open_ else asked.get(step.index, "") or open_
             yield CounterSite(context, step.op, step.path, f"{op_text(step.op)} counter", other, step.index in over,
