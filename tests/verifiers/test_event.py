@@ -341,7 +341,8 @@ _AGAIN = "pto.eventid_array_set %ids[%{}], %c3 : !pto.eventid_array<4>"
 @pytest.mark.requirement("EV-03")
 @pytest.mark.parametrize(("taken", "between", "expected"), [
     ("c0", "", PROVED), ("c1", "", {REFUTED}), ("c0", _AGAIN.format("c1"), PROVED),
-    ("c0", _AGAIN.format("c0"), {REFUTED}), ("c0", _AGAIN.format("M"), {UNKNOWN}), ("c0", loop("M", _AGAIN.format("c0")), {UNKNOWN})])
+    ("c0", _AGAIN.format("c0"), {REFUTED}), ("c0", _AGAIN.format("M"), {UNKNOWN}),
+    ("c0", loop("M", _AGAIN.format("c0")), {UNKNOWN})])
 def test_an_id_that_is_kept_in_an_array_is_the_one_put_there_last(
     taken: str, between: str, expected: set[Verdict]
 ) -> None:
