@@ -159,11 +159,15 @@ class Flow:
         if head is None:
             head = self._heads[loop] = state.copy()
         elif not head.join(state):
-            return head.copy()
+            return self._left(loop, head.copy())
         while head.join(self._around(self._run(loop.body, head.copy()), loop)):
             pass
-        # The head after the last iteration is also the exit; entered zero times it is the entry.
-        return head.copy()
+        return self._left(loop, head.copy())
+
+    def _left(self, loop: Loop, state: State) -> State:
+        """The state behind a loop. The head after the last iteration is also the exit, entered zero times it is the
+        entry; a while loop computes its condition once more."""
+        return self._run(Sequence(loop.body.items[:loop.head]), state)
 
     def _step(self, step: Step, state: State) -> None:
         merging = step.writes() if step.op.name in _MERGING else ()

@@ -66,8 +66,9 @@ class Reaching:
 
     def _loop(self, loop: Loop, state: State, known: Known) -> State:
         """The first iteration sees what was there before; the others, and what follows, what earlier ones left."""
+        tested = Sequence(loop.body.items[:loop.head])
         if loop.inside is FALSE:
-            return state
+            return self._run(tested, state, known)
         own, count = counted(loop), trips(loop)
         least = substitute(count, known).lo if count is not None else 0
         first: Known = {own.name: own.base} if own is not None else {}
@@ -76,7 +77,8 @@ class Reaching:
         while True:
             more = _merged(left, self._aged(self._run(loop.body, left, known | later), loop))
             if more == left:
-                return left if least is not None and least > 0 else _merged(state, left)
+                state = left if least is not None and least > 0 else _merged(state, left)
+                return self._run(tested, state, known)  # a while loop computes its condition once more
             left = more
 
     def _aged(self, state: State, loop: Loop) -> State:
