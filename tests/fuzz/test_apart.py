@@ -34,6 +34,17 @@ def test_a_process_does_many_jobs_one_after_the_other() -> None:
     assert first == second != os.getpid()
 
 
+def test_a_process_that_nobody_asks_ends_and_the_next_job_gets_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "_IDLE", 0.3)
+    monkeypatch.setattr(apart, "_idle", [])
+    first = apart.run(number)
+    (waiting,) = apart._idle
+    assert waiting._child.wait(timeout=30) == apart._UNASKED
+    assert apart.run(number) != first
+    (waiting,) = apart._idle
+    waiting.end()
+
+
 def test_jobs_of_several_threads_have_processes_of_their_own() -> None:
     with ThreadPoolExecutor(2) as threads:
         one, other = threads.map(partial(apart.run, number), (0.5, 0.5))

@@ -55,7 +55,7 @@ def test_what_is_not_asked_has_nothing_to_say(violating: bool, monkeypatch: pyte
 
 
 def test_a_kernel_without_order_loads_none_of_their_code(tmp_path: Path) -> None:
-    """It would be a fifth of the time that the command takes; so would be what a cache of `.pto` files wants to know."""
+    """It would be a fifth of the command's time; so would be what a cache of `.pto` files wants to know."""
     code = (f"import sys; from pypto_verified.cli import main; main(['examples/multiply_32x32.py', '--timeout', '0', "
             f"'--cache', {str(tmp_path)!r}]); print([n for n in sys.modules if n.startswith(('verifiers.race.f', "
             "'verifiers.fifo', 'verifiers.event', 'verifiers.pipes', 'pypto_verified.sync', 'z3', "
