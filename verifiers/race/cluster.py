@@ -317,6 +317,7 @@ class Cluster:
                 yield  # the other one may go on by now
             elif self._eager and len(self._tokens[key]) > self.target.flag_count_max:
                 self.over[step.index] = step
+                self._tokens[key].pop()  # a full counter stays as it is
         else:
             key = ("flag", id, member.kind)
             yield from self._wait(member, step, key, SCALAR if row.stalls_core else pipe)

@@ -9,12 +9,15 @@ from itertools import islice
 from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import Step
 from verifiers.flags import trip_names
-from verifiers.race.handover import MOST_RUNS, walk_cores
+from verifiers.race.handover import walk_cores
 from verifiers.race.parts import parts_of
 from verifiers.race.sides import sides_of
 from verifiers.race.values import Values, choices, deciding
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
+
+_MOST_SMALL = 4
+"""Choices of small numbers that are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,11 @@ def _over(context: Context, kind: str) -> tuple[dict[int, Mapping[str, int]], di
     background = own.symbols.facts & context.assumed
     found: dict[int, Mapping[str, int]] = {}
     asked: dict[int, str] = {}
-    for given in _tried(context, list(islice(choices(own, background), MOST_RUNS)) or [{}]):
+    sets = {s.index for p in parts if p.program is own and p.kind == kind for s in own.steps
+            if _sets(s, context.target.name) and s.op not in p.foreign}
+    for given in _tried(context, list(islice(choices(own, background), _MOST_SMALL)) or [{}]):
+        if found.keys() >= sets:
+            break
         if not Values(own, given).holds(background):
             continue
         run = walk_cores(context, parts, given, symbolic=False, eager=kind)
