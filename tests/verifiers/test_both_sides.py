@@ -164,6 +164,15 @@ def test_a_meeting_tells_nothing_of_what_comes_after_it() -> None:
     assert race_core(crossing((STORE, meet), (meet, LOAD))) == {PROVED}
 
 
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("early", "expected"), [(False, PROVED), (True, UNKNOWN)])
+def test_accesses_that_small_sizes_never_reach_are_judged_too(early: bool, expected: Verdict) -> None:
+    """Only for a caller whose %M exceeds 512 the cube stores and tells, and the vector cores wait and load."""
+    stored = (told(3), STORE) if early else (STORE, told(3))
+    text = crossing(when("%M sgt %c512", *stored), when("%M sgt %c512", heard(3), LOAD))
+    assert race_core(text) == {expected}
+
+
 ACC, VEC = tile(16, 16, "f32", "acc", "col_major", "row_major", 1024), tile(16, 16)
 STORE, LOAD = store("acc", "cw", ACC, "16x16"), load("vw", "t", VEC, "16x16")
 
