@@ -7,8 +7,8 @@ another core, and nothing of a set that runs ahead of the wait before it (EVENT-
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.targets import Target
 from pypto_verified.targets.model import Pair
 from verifiers.access import AccessProgram, Step
+from verifiers.event_runs import Broken, broken
 from verifiers.flags import Action, Moment, Trace, actions_of, cores_of, trip_names
 from verifiers.recurrence import counted
 from verifiers.rule import SAFETY, Rule, always
@@ -33,7 +34,7 @@ Key: TypeAlias = tuple[str, Pair, int]
 class FlagSite(Site):
     """A flag at one op. `fine`: it is there as it has to be; `fine_at_first`: the same in the first iteration of every
     loop around; `lines`: of the sets that may have left it; `within`: where that is known; `why`: what stopped the
-    analysis, if anything."""
+    analysis, if anything; `run`: one that fails there all the same."""
 
     pair: Pair
     id: Expr
@@ -42,6 +43,12 @@ class FlagSite(Site):
     lines: tuple[int, ...] = ()
     within: Cond = TRUE
     why: str = ""
+    run: Broken | None = None
+
+    @property
+    def given(self) -> Mapping[str, int]:
+        """The numbers of a run that fails here."""
+        return self.run.given if self.run is not None else {}
 
     @property
     def flag(self) -> str:
@@ -133,6 +140,29 @@ def _same_source(traces: dict[Key, Trace], own: Trace, action: Action) -> list[C
     return [implies(action.on(own.id), ~t.before[action.step.index].occupied) for t in others]
 
 
+def _tried(context: Context, sites: Iterator[FlagSite]) -> Iterator[FlagSite]:
+    """What is not followed for all runs may fail in a small one."""
+    for site in sites:
+        run = _run_of(context, site) if site.why else None
+        if run is None:
+            yield site
+        elif run.asked:
+            yield replace(site, why=f"{site.why}; it fails for {run}, which callers or data decide")
+        else:
+            yield replace(site, id=const(run.id), fine=FALSE, fine_at_first=TRUE, within=TRUE, why="", run=run)
+
+
+def _run_of(context: Context, site: FlagSite) -> Broken | None:
+    program, background = context.program, context.program.symbols.facts & context.assumed
+    index = {id(s.op): s.index for s in program.steps}.get(id(site.op))
+    at = None if site.label.startswith("exit") else index
+    for foreign in cores_of(program).values():
+        found = broken(program, context.target, frozenset(foreign), background).get(at)
+        if found is not None and found.pair == site.pair:
+            return found
+    return None
+
+
 def _set_before(s: FlagSite) -> str:
     here = s.context.program.location(s.op).line
     places = [f"line {n}" for n in s.lines if n != here]
@@ -144,9 +174,9 @@ EVENT_SET: Rule[FlagSite] = Rule(
     formula="sets(flag) - waits(flag) = 0 before every set, along every path",
     kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="a flag that is set is free: what it told before has been waited for",
-    sites=lambda c: _uses(True, c), applies=always, assumptions=("EVENT-KEY", "FLAG-WAITS"),
+    sites=lambda c: _tried(c, _uses(True, c)), applies=always, assumptions=("EVENT-KEY", "FLAG-WAITS"),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
-    goal=lambda s: s.fine,
+    goal=lambda s: s.fine, shown=lambda s: s.given,
     explain=lambda s, w: (
         f"{op_text(s.op)} sets flag {s.flag} id {w(s.id)}, which is still set: {_set_before(s)} set it and nothing "
         "waited for it since"),
@@ -167,9 +197,9 @@ EVENT_WAIT: Rule[FlagSite] = Rule(
     formula="sets(flag) - waits(flag) = 1 before every wait, along every path",
     kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="a flag that is waited for has been set: no wait hangs",
-    sites=lambda c: _uses(False, c), applies=always, assumptions=("EVENT-KEY",),
+    sites=lambda c: _tried(c, _uses(False, c)), applies=always, assumptions=("EVENT-KEY",),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
-    goal=lambda s: s.fine,
+    goal=lambda s: s.fine, shown=lambda s: s.given,
     explain=lambda s, w: f"{op_text(s.op)} waits for flag {s.flag} id {w(s.id)}: {_never_set(s)}",
     help=lambda s: "set the flag on every path before the wait (before the loop, if the loop waits first), or drop the "
                    "wait",
@@ -217,9 +247,9 @@ EVENT_EXIT: Rule[FlagSite] = Rule(
     formula="sets(flag) - waits(flag) = 0 at every exit",
     kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="every flag is free when the function ends",
-    sites=_ends, applies=always, assumptions=("EVENT-KEY",),
+    sites=lambda c: _tried(c, _ends(c)), applies=always, assumptions=("EVENT-KEY",),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
-    goal=lambda s: s.fine,
+    goal=lambda s: s.fine, shown=lambda s: s.given,
     explain=lambda s, w: (
         f"{_some_id(s)}, set here, is still set when the function ends: the next kernel's first wait passes too early, "
         "or its set is lost"),

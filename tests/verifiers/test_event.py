@@ -7,6 +7,7 @@ import pytest
 from pypto_verified.pto.reader import read
 from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.targets import target
+from pypto_verified.witness import replayed
 from tests.verifiers.examples_event import branch, computed, flag, flags, loop
 from tests.verifiers.kernels import check, finding, kernel, verdicts
 from verifiers import Options, verify
@@ -351,3 +352,34 @@ def test_an_id_that_is_kept_in_an_array_is_the_one_put_there_last(
         *([between] if "scf.for" in between else []), _id_of("a", "c0"), computed("set", "a"),
         *([] if "scf.for" in between else [between]), _id_of("b", taken), computed("wait", "b"))
     assert verdicts(result, "EVENT-WAIT") == expected
+
+
+def _until_found(*primed: str, stop: str = "%c2") -> str:
+    """A while loop that ends where its counter is `stop`: each turn waits, and sets again but in the last one."""
+    return kernel("\n".join((
+        "%no = arith.constant 0 : i1", "%yes = arith.constant 1 : i1", *primed,
+        "%b, %k = scf.while (%x = %no, %y = %c0) : (i1, index) -> (i1, index) {",
+        "%in = arith.cmpi slt, %y, %c8 : index", "%not = arith.xori %x, %yes : i1", "%go = arith.andi %in, %not : i1",
+        "scf.condition(%go) %x, %y : i1, index", "} do {", "^bb0(%x1: i1, %y1: index):", flag("wait"),
+        f"%hit = arith.cmpi eq, %y1, {stop} : index", "%x2 = scf.if %hit -> (i1) {", "scf.yield %yes : i1",
+        "} else {", flag("set"), "scf.yield %x1 : i1", "}", "%y2 = arith.addi %y1, %c1 : index",
+        "scf.yield %x2, %y2 : i1, index", "}")), "%N: index")
+
+
+@pytest.mark.requirement("VF-03")
+def test_a_loop_whose_pattern_is_not_recognised_is_refuted_by_a_run() -> None:
+    text = _until_found()
+    module = read(text, "k.pto")
+    result = replayed(check(text, families="EVENT"), module, target("a2a3"), 0, {})
+    found = finding(result, "EVENT-WAIT")
+    assert found.verdict is REFUTED
+    assert found.replay.startswith("confirmed")
+    assert not [f for f in check(_until_found(flag("set")), families="EVENT").findings if f.verdict is REFUTED]
+
+
+def test_what_fails_there_for_callers_alone_is_told() -> None:
+    """The flag is still set after eight turns, if `%N` is none of their numbers."""
+    result = check(_until_found(flag("set"), stop="%N"), families="EVENT")
+    found = finding(result, "EVENT-EXIT")
+    assert found.verdict is UNKNOWN
+    assert "it fails for N = " in found.message

@@ -50,7 +50,7 @@ Want: TypeAlias = tuple[str, PairKey | tuple[int, int]]
 """'order' or 'seen' and a pair of accesses; 'again' and a wait and a set of one flag."""
 
 
-class _Enough(Exception):
+class Enough(Exception):
     """The run is over: all that was wanted is found, or the budget is spent."""
 
 
@@ -81,11 +81,15 @@ class Run(Walker):
         self._early: dict[Want, tuple[int, int, Witness]] = {}
         self._slots: dict[Hashable, Hashable] = {}
         try:
-            self._run(self.program.body)
-        except _Enough:
+            self.walk()
+        except Enough:
             pass
         except ZeroDivisionError:
             self.found.clear()
+
+    def walk(self) -> None:
+        """All of the function."""
+        self._run(self.program.body)
 
     def meet(self, a: Place, b: Place) -> bool:
         return apart(a, b) is FALSE
@@ -186,7 +190,7 @@ class Run(Walker):
             return
         self.ran.update({(step.index, i.access.writes): 1 for items in phases.values() for i in items})
         self.touch([tuple(p) for _, p in sorted(phases.items())], self._order)
-        counters = self._counters(step)
+        counters = self.counters(step)
         for items in phases.values():
             for item in items:
                 self._when[item.bit] = counters
@@ -263,7 +267,7 @@ class Run(Walker):
         if want in self.wanted:
             shown = {n: v for n, v in self.given.items() if n in self.moving}
             self._found(want, Witness(
-                shown, {}, self._counters(again.set.step), "", frozenset(self.values.asked)))
+                shown, {}, self.counters(again.set.step), "", frozenset(self.values.asked)))
 
     def _note(self, want: Want, pair: Pair, earlier: Item, later: Item) -> None:
         if want in self.wanted:
@@ -273,17 +277,17 @@ class Run(Walker):
         self.found[want] = witness
         self.wanted.discard(want)
         if not self.wanted:
-            raise _Enough
+            raise Enough
 
     def _witness(self, pair: Pair, earlier: Item, later: Item) -> Witness:
         place = earlier.place if isinstance(earlier.place, Box) else later.place
         shared = names_of(apart(pair.first.place, pair.second.place))
         shown = {n: v for n, v in self.given.items() if n in self.moving or n in shared}
         return Witness(
-            shown, self._when.get(earlier.bit, {}), self._counters(later.access.step), str(place),
+            shown, self._when.get(earlier.bit, {}), self.counters(later.access.step), str(place),
             frozenset(self.values.asked | self.values.sources(shared & self.values.watched)))
 
-    def _counters(self, step: Step) -> dict[str, int]:
+    def counters(self, step: Step) -> dict[str, int]:
         """The loop variables around a step."""
         return {
             self._names.get(loop.var.uid, repr(loop.var)): self.values.of(loop.var)
@@ -292,4 +296,4 @@ class Run(Walker):
     def _spend(self) -> None:
         self.budget -= 1
         if self.budget <= 0:
-            raise _Enough
+            raise Enough
