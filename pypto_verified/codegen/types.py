@@ -33,9 +33,9 @@ def static_dim(dim: Dim) -> int | None:
 
 def same_extents(a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
     """Whether two valid shapes are the same expressions."""
-    return len(a) == len(b) and all(
+    return a == b or (len(a) == len(b) and all(
         x == y or (static_dim(x) is not None and static_dim(x) == static_dim(y)) for x, y in zip(a, b, strict=True)
-    )
+    ))
 
 
 def effective_view(tile: TileType) -> TileView:

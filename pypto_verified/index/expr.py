@@ -198,7 +198,9 @@ def _atom_order(a: Atom) -> tuple[str, str, int]:
 
 def polynomial(total: dict[Monomial, int], constant: int) -> Expr:
     """The interned sum of `coefficient * monomial` and `constant`; zero coefficients drop out."""
-    if total:
+    if len(total) == 1:
+        terms = tuple([term for term in total.items() if term[1]])
+    elif total:
         terms = tuple(
             sorted(((m, c) for m, c in total.items() if c), key=lambda t: [_atom_order(a) for a in t[0]])
         )

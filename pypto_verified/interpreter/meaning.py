@@ -73,7 +73,7 @@ class Site:
         value = self.args[i]
         if not isinstance(value, tuple):
             raise Fault(f"operand {i} of {self.call.op} is not a list")
-        return tuple(int(v) for v in value if isinstance(v, (int, float)))
+        return tuple([int(v) for v in value if isinstance(v, (int, float))])
 
     def has(self, i: int) -> bool:
         """Whether operand `i` was given (an empty list stands for an omitted one)."""

@@ -34,7 +34,7 @@ class Tile:
 
     def window(self) -> tuple[slice, ...]:
         """The valid region as an index."""
-        return tuple(slice(0, n) for n in self.valid)
+        return tuple([slice(0, n) for n in self.valid])
 
 
 @dataclass(slots=True)

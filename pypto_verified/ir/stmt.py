@@ -13,6 +13,7 @@ from typing import TypeAlias, Union
 
 from pypto_verified.ir.expr import NO_SPAN, Call, Expr, Span, Var
 from pypto_verified.ir.types import Type
+from pypto_verified.layouts import Member
 from pypto_verified.records import dataclass
 
 
@@ -139,7 +140,7 @@ class Param:
     span: Span = field(default=NO_SPAN, compare=False)
 
 
-class FunctionKind(Enum):
+class FunctionKind(Member):
     """What runs a function. PLAIN is `@pl.function` without a type: the seed's kernels, treated as InCore when the body
     is tile-level. AIC (cube) and AIV (vector) are what InCore becomes. Others stay opaque."""
 

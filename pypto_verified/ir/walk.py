@@ -86,13 +86,16 @@ def blocks(s: Stmt) -> tuple[tuple[Stmt, ...], ...]:
     return () if inner is None else inner(s)
 
 
-def walk_stmts(body: Iterable[Stmt]) -> Iterator[Stmt]:
+def walk_stmts(body: Iterable[Stmt]) -> list[Stmt]:
     """All statements of a block, each before those inside it."""
+    found: list[Stmt] = []
     for s in body:
-        yield s
-        if type(s) in _BLOCKS:
-            for block in blocks(s):
-                yield from walk_stmts(block)
+        found.append(s)
+        inner = _BLOCKS.get(type(s))
+        if inner is not None:
+            for block in inner(s):
+                found += walk_stmts(block)
+    return found
 
 
 def calls(body: Iterable[Stmt]) -> Iterator[Call]:

@@ -132,6 +132,8 @@ def maximum(a: Dim, b: Dim) -> Dim:
 
 def show(d: Dim) -> str:
     """A size for a message."""
+    if isinstance(d, int):
+        return str(d)
     form = _form(d)
     return repr(form) if form is not None else "a run-time value"
 

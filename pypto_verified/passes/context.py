@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import Enum
 
 from pypto_verified.errors import Location
 from pypto_verified.ir.expr import Span
 from pypto_verified.ir.stmt import Function, Stmt
 from pypto_verified.ir.walk import definitions, walk_stmts
+from pypto_verified.layouts import Member
 from pypto_verified.passes.scan import Scanner
 from pypto_verified.targets import Target
 
 
-class Planner(Enum):
+class Planner(Member):
     """Who decides addresses (MP-01): PYPTO shares buffers by lifetime and writes addresses; DSA_RP places every buffer
     of its own and writes addresses; PTOAS leaves both to the assembler."""
 

@@ -84,11 +84,12 @@ class _Builder:
         declared = s.var.type
         if isinstance(t, TileType) and isinstance(declared, TileType):
             # An annotation may say the space and the storage; the op's rule says the rest.
-            memref = substitute_type(declared, env)
-            assert isinstance(memref, TileType)
-            t = TileType(t.shape, t.dtype, t.space or declared.space, t.view, memref.memref)
+            stored = declared if declared.memref is None else substitute_type(declared, env)
+            assert isinstance(stored, TileType)
+            if stored.memref is not t.memref or (t.space is None and declared.space is not None):
+                t = TileType(t.shape, t.dtype, t.space or declared.space, t.view, stored.memref)
         var = self.define(s.var.name, t, env)
-        return s if value is s.value and var == s.var else Assign(var, value, s.span)
+        return s if value is s.value and _one(var, s.var) else Assign(var, value, s.span)
 
     def define(self, name: str, t: Type, env: Env) -> Var:
         if name in self.dynamic:
@@ -112,7 +113,7 @@ class _Builder:
         if isinstance(e, Var):
             if e.name in env:
                 now = env[e.name]
-                return e if e is now or e == now else now
+                return e if _one(e, now) else now
             if e.name in self.dynamic:
                 return e
             raise PassError(
@@ -197,6 +198,11 @@ class _Builder:
             self.define(n, _type(a), env) for n, a in zip(explicit + merged, left, strict=True)
         )
         return If(cond, tuple(then.stmts), tuple(orelse.stmts), results, s.span)
+
+
+def _one(a: Var, b: Var) -> bool:
+    """Whether two variables are equal; most are of one type object, which is told at once."""
+    return a is b or (a.name == b.name and (a.type is b.type or a.type == b.type))
 
 
 def _agree(what: str, here: str, a: Type | None, there: str, b: Type | None, span: Span) -> None:

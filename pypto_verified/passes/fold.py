@@ -58,7 +58,8 @@ def _settled(e: Expr) -> bool:
 
 def _plain(t: Type) -> bool:
     """Whether every symbolic dim is a variable."""
-    return isinstance(t, ScalarType) or all(isinstance(d, Var) for d in type_exprs(t))
+    dims = () if isinstance(t, ScalarType) else type_exprs(t)
+    return not dims or all(isinstance(d, Var) for d in dims)
 
 
 def constant_int(e: Expr) -> int | None:

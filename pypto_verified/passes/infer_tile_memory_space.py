@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import is_
+
 from pypto_verified.errors import NotModelled, PassError
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Span, Var
@@ -78,7 +80,7 @@ class _Pass(Rewriter):
             if isinstance(arg, Var) and isinstance(arg.type, TileType) and param.spaces:
                 args[k] = self._in_space(arg, param.spaces, f"{call.op} takes '{param.name}'", call.span)
         placed = not isinstance(call.type, TileType) or call.type.space is not None
-        same = placed and all(a is b for a, b in zip(args, call.args, strict=True)) and call is given
+        same = placed and all(map(is_, args, call.args)) and call is given
         new = call if same else make_call(call.op, tuple(args), dict(call.kwargs), call.span)
         if call.op == "tile.move":
             self._check_move(new)

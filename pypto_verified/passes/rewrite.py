@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from operator import is_
+from operator import attrgetter, is_
 
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Var
@@ -211,4 +211,10 @@ def _type_of(e: Expr) -> Type | None:
 
 
 def _identical(old: Stmt, new: Stmt) -> bool:
-    return all(getattr(old, name) is getattr(new, name) for name in type(old).__slots__)
+    read = _READ[type(old)]
+    return all(map(is_, read(old), read(new)))
+
+
+_READ: dict[type, Callable[[Stmt], tuple[object, ...]]] = {
+    kind: attrgetter(*kind.__slots__) for kind in (For, While, If)}
+"""All fields of a statement at once."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -231,7 +232,7 @@ class Tensor:
         _fit(sizes, row_axes, rows)
         _fit(sizes, col_axes, cols)
         start, pointer = self._check(sizes), self.pointer
-        steps = tuple(s * pointer.kind.itemsize for s in self.strides)
+        steps = tuple([s * pointer.kind.itemsize for s in self.strides])
         flat = np.ndarray(tuple(sizes), pointer.kind, pointer.buffer.data, start, steps)
         return flat.transpose(*row_axes, *col_axes)
 
@@ -239,7 +240,7 @@ class Tensor:
         return _ROW_AXES[self.layout]
 
     def _start(self) -> int:
-        element = sum(o * s for o, s in zip(self.origin, self.strides, strict=True))
+        element: int = sum(map(mul, self.origin, self.strides))
         return self.pointer.offset + element * self.pointer.kind.itemsize
 
     def _check(self, sizes: list[int]) -> int:
@@ -255,7 +256,7 @@ class Tensor:
                     f"{word} {index} of {dim}: the window covers {first}..{first + size - 1}",
                     self._place(axis, index), "narrow the last window to what the tensor still holds",
                 )
-        last = start + sum((n - 1) * s for n, s in zip(sizes, self.strides, strict=True)) * item
+        last = start + (sum(map(mul, sizes, self.strides)) - sum(self.strides)) * item
         size = self.pointer.buffer.data.size
         if min(sizes) > 0 and (min(start, last) < 0 or max(start, last) + item > size):
             raise GlobalBoundsError(
