@@ -322,3 +322,16 @@ def test_verdicts_agree_with_runs_of_random_pairs_of_cores() -> None:
 def test_verdicts_agree_with_runs_of_many_random_pairs_of_cores() -> None:
     for seed, text in random_kernels(300):
         _agrees(text, "a5" if seed % 2 else "a2a3")
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_flag_to_the_scalar_pipe_holds_back_no_other_pipe_in_the_stricter_reading(strict: bool) -> None:
+    """The vector cores answer on V, which has heard of the load by way of S alone (assumption SCALAR-ISSUES)."""
+    by_way_of_s = (f"pto.{what}_flag[#pto.pipe<PIPE_MTE2>, #pto.pipe<PIPE_S>, #pto.event<EVENT_ID0>]"
+                   for what in ("set", "wait"))
+    text = crossing((STORE, told(3), ASK, STORE), (heard(3), LOAD, *by_way_of_s, told(5, "V")))
+    options = Options(families=frozenset({"RACE"}), explicit_sync=True, strict=strict)
+    (result,) = verify(read(text, "k.pto"), target("a2a3"), options)
+    assert (REFUTED in {o.verdict for o in result.obligations if o.rule == "RACE-CORE"}) is strict
+    seen = schedule.replay(read(text, "k.pto"), "k", {}, target("a2a3"), strict=strict)
+    assert bool([r for r in seen.races if r.first.core != r.second.core]) is strict

@@ -85,8 +85,10 @@ class Cluster:
     its sets that found a counter full."""
 
     def __init__(
-        self, members: list[Member], target: Target, symbolic: bool, automatic: bool, eager: str = ""
+        self, members: list[Member], target: Target, symbolic: bool, automatic: bool, eager: str = "",
+        strict: bool = False,
     ) -> None:
+        self._strict = strict
         self.members = sorted(members, key=lambda m: m.kind != eager)
         self._eager = eager
         self.over: dict[int, Step] = {}
@@ -238,15 +240,15 @@ class Cluster:
         if kind is Kind.DRAIN:
             self._learn(member, SCALAR, ~self._own(member))
         elif kind is Kind.BARRIER:
-            self._learn(member, sync.pipe, ~on_pipe)
+            order.barrier(sync.pipe, on_pipe, not self._strict)
         elif kind is Kind.FENCE:
             self._learn(member, SCALAR, ~self._own(member))
         elif sync.id is not None and kind in (Kind.SET, Kind.WAIT):
             key = (sync.pair, member.values.of(sync.id))
             if kind is Kind.SET:
                 order.set(key, sync.pipe, on_pipe)
-            else:
-                order.wait(key, sync.pipe, True)
+            elif sync.pipe != sync.other or not self._strict:  # the strict reading of SELF-FLAG
+                order.wait(key, sync.pipe, not self._strict)
 
     def _own(self, member: Member) -> int:
         found = 0

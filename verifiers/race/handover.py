@@ -35,7 +35,7 @@ def walk_cores(
     """Both cores of a kernel together, under these numbers."""
     members = [Member(p.kind, p.program, p.foreign, Values(p.program, given)) for p in parts]
     automatic = not context.explicit_sync and not any(is_manual(p.program) for p in parts)
-    return Cluster(members, context.target, symbolic, automatic, eager)
+    return Cluster(members, context.target, symbolic, automatic, eager, context.strict)
 
 
 def _sites(context: Context) -> Iterator[CoreSite]:

@@ -28,7 +28,11 @@ _SAME = frozenset({SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM, SymbolKind
 class Sides:
     """`meeting`: accesses to global memory, of the cube and of a vector core, that may share a byte and conflict."""
 
-    def __init__(self, parts: tuple[Part, ...], shared: frozenset[str], target: Target, automatic: bool, known: Cond):
+    def __init__(
+        self, parts: tuple[Part, ...], shared: frozenset[str], target: Target, automatic: bool, strict: bool,
+        known: Cond,
+    ) -> None:
+        self._strict = strict
         lanes = LANES if any(_by_lane(p, target) for p in parts) else LANES[:1]
         self._talks = [(Talk(parts[0], lane, shared, target), Talk(parts[1], lane, shared, target)) for lane in lanes]
         self._target = target
@@ -42,7 +46,7 @@ class Sides:
         """The walk of each lane with its cube, and what keeps one from being told."""
         try:
             return tuple(
-                Together(talks, self._target, self._automatic, self._assumed(talks), _both_ways(here))
+                self._walk(talks, _both_ways(here), None)
                 for talks, here in zip(self._talks, self._meeting, strict=True)), ""
         except NotFollowedError as error:
             return (), str(error)
@@ -58,15 +62,15 @@ class Sides:
 
     def _eagerly(self, core: int) -> str:
         try:
-            walks = (Together(talks, self._target, self._automatic, self._assumed(talks), frozenset(), core)
-                     for talks in self._talks)
+            walks = (self._walk(talks, frozenset(), core) for talks in self._talks)
             return next((t.why for t in walks if t.why), "")
         except NotFollowedError as error:
             return str(error)
 
-    def _assumed(self, talks: tuple[Talk, Talk]) -> Cond:
+    def _walk(self, talks: tuple[Talk, Talk], meeting: frozenset[Pair], eager: int | None) -> Together:
         names = talks[0].names() | talks[1].names()
-        return all_of(c for c in conjuncts(self._known) if names_of(c) <= names)
+        known = all_of(c for c in conjuncts(self._known) if names_of(c) <= names)
+        return Together(talks, self._target, self._automatic, known, meeting, eager, self._strict)
 
     @property
     def lanes(self) -> tuple[Together, ...]:
@@ -107,12 +111,12 @@ def sides_of(context: Context) -> Sides | None:
     module = context.module
     return _sides(
         context.program, tuple(module.funcs) if module is not None else (), context.target, context.explicit_sync,
-        context.assumed, tuple(parts))
+        context.strict, context.assumed, tuple(parts))
 
 
 @lru_cache(maxsize=1)
 def _sides(
-    own: AccessProgram, funcs: tuple[object, ...], target: Target, explicit: bool, assumed: Cond,
+    own: AccessProgram, funcs: tuple[object, ...], target: Target, explicit: bool, strict: bool, assumed: Cond,
     parts: tuple[Part, ...],
 ) -> Sides:
     a, b = (p.program for p in parts)
@@ -122,7 +126,7 @@ def _sides(
         shared = shared_names(a, b, target)
     known = all_of(c for c in conjuncts(own.symbols.facts & assumed) if names_of(c) <= shared)
     automatic = not explicit and not any(is_manual(p.program) for p in parts)
-    return Sides(parts, shared, target, automatic, known)
+    return Sides(parts, shared, target, automatic, strict, known)
 
 
 def _by_lane(part: Part, target: Target) -> bool:

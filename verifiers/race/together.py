@@ -58,10 +58,11 @@ class Together:
 
     def __init__(
         self, talks: tuple[Talk, Talk], target: Target, automatic: bool, assumed: Cond, meeting: frozenset[Pair],
-        eager: int | None = None,
+        eager: int | None = None, strict: bool = False,
     ) -> None:
         self.why = ""
         self._eager = eager
+        self._strict = strict
         self.unordered: set[Pair] = set()
         self.heard: dict[tuple[str, int], int] = {}
         self.maybe: dict[tuple[str, int], int] = {}
@@ -354,13 +355,13 @@ class Together:
         if sync.kind in (Kind.DRAIN, Kind.FENCE):
             order.learn(SCALAR, ~self._own(core))
         elif sync.kind is Kind.BARRIER:
-            order.learn(sync.pipe, ~on_pipe)
+            order.barrier(sync.pipe, on_pipe, not self._strict)
         elif sync.kind in (Kind.SET, Kind.WAIT) and sync.id is not None:
             id = substitute(self._talks[core].mark(sync.id), self._values(state.stacks[core])).value
             if id is not None and sync.kind is Kind.SET:
                 order.set((sync.pair, id), sync.pipe, on_pipe)
-            elif id is not None:
-                order.wait((sync.pair, id), sync.pipe, True)
+            elif id is not None and (sync.pipe != sync.other or not self._strict):  # the strict reading of SELF-FLAG
+                order.wait((sync.pair, id), sync.pipe, not self._strict)
 
     def _meet(self, state: State, core: int, act: Act) -> bool:
         """All cores have done all they had begun when any goes on."""
