@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pypto_verified.index import symbol
+from pypto_verified.report.model import FunctionResult, Verdict
+from tests.verifiers.race_verdicts import RULES, judge
+from tests.verifiers.test_race_runs import kernel_of
+from verifiers.race import flow
 from verifiers.race.literals import Literals
 from verifiers.race.order import Order
 from verifiers.race.paths import MOST_PATHS, Paths, merge
@@ -24,6 +30,25 @@ def test_paths_beyond_the_most_that_are_kept_apart_become_one_that_knows_nothing
     late = (1 << (MOST_PATHS + more)) - (1 << MOST_PATHS)
     assert paths[frozenset()].live == late
     assert paths[frozenset()].pending[0] == late
+
+
+@pytest.mark.requirement("VF-01")
+@pytest.mark.parametrize("seed", [0, 3, 7, 11, 16, 23])
+@pytest.mark.parametrize("steps", [1, 10])
+def test_a_walk_that_is_given_up_proves_nothing_and_leaves_nothing_out(
+    seed: int, steps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pairs(result: FunctionResult) -> dict[tuple[str, str], Verdict]:
+        return {(o.rule, o.site): o.verdict for o in result.obligations if o.rule in RULES}
+
+    text = kernel_of(seed, wild=True)
+    whole = pairs(judge(text, explicit=True))
+    monkeypatch.setattr(flow, "MOST_STEPS", steps)
+    given_up = pairs(judge(text, explicit=True))
+    assert whole.keys() <= given_up.keys()
+    assert Verdict.PROVED not in given_up.values()
+    assert {p for p, v in given_up.items() if v is Verdict.REFUTED} == {
+        p for p, v in whole.items() if v is Verdict.REFUTED}
 
 
 def test_bytes_of_a_place_that_moves_lie_at_its_places_and_nowhere_else() -> None:

@@ -112,7 +112,8 @@ def _loop(random: Random, depth: int, names: Iterator[int], wild: bool = False) 
         yield from (flag("wait", i + 2 * (depth > 0), pair) for i in ids)
 
 
-def _kernel(seed: int, wild: bool = False) -> str:
+def kernel_of(seed: int, wild: bool = False) -> str:
+    """The kernel of a seed."""
     random = Random(seed)
     names = iter(range(10_000))
     body = list(_body(random, 2, False, names, wild))
@@ -122,7 +123,7 @@ def _kernel(seed: int, wild: bool = False) -> str:
 
 def agree(seed: int, chip: str = "a2a3", strict: bool = False, wild: bool = False) -> str:
     """The verdict, after a comparison with all runs."""
-    text = _kernel(seed, wild)
+    text = kernel_of(seed, wild)
     module, device = parse(text, "k.pto"), target(chip)
     options = Options(strict=strict, families=frozenset({"RACE", "EVENT"}), assume=("M >= 0", "M <= 4"))
     (result,) = verify(module, device, options)
@@ -182,6 +183,6 @@ def test_what_a_step_touches_is_computed_once_for_all_runs(monkeypatch: pytest.M
 
     monkeypatch.setattr(accesses, "_of_step", counted)
     monkeypatch.setattr(runs.Run, "__init__", noted)
-    verify(parse(_kernel(12), "k.pto"), target("a2a3"), Options(families=frozenset({"RACE"})))
+    verify(parse(kernel_of(12), "k.pto"), target("a2a3"), Options(families=frozenset({"RACE"})))
     assert len(begun) > 2
     assert set(asked.values()) == {1}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_cond, symbols_of
+from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.race.accesses import Access
@@ -30,6 +30,8 @@ _QUESTIONS = 200
 """Pairs of symbolic places that the solver is asked about."""
 _MADE = frozenset({SymbolKind.DATA, SymbolKind.OPAQUE, SymbolKind.DEFINED})
 """Kinds of symbols that ops make, where and whenever they run."""
+_OF_ITERATIONS = _MADE | {SymbolKind.TRIP}
+"""Kinds that are another number in another iteration."""
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Setting:
@@ -81,8 +83,33 @@ class Flow(Walker):
             self._run(self.program.body, {frozenset(conjuncts(assumed)): self.start()}, OUTSIDE)
         except _TooLong:
             self.blind = "it has too many paths"
+            self._look_at_all()
             for pair in self.pairs.values():
                 pair.open.add((pair.first.pipe, pair.second.pipe))
+
+    def _look_at_all(self) -> None:
+        """Find each two accesses that may meet in any order, as a walk that is given up has not seen them all."""
+        self._questions = _QUESTIONS
+        order = self.start()
+        again = {s for n in nodes(self.program.body) if isinstance(n, Loop) for s in nodes(n.body)}
+        for earlier in (True, False):
+            for step in self.program.steps:
+                if step.index in self.accesses and (earlier or step in again):
+                    before = order.live
+                    self.touch(self._anywhere(self.accesses[step.index], earlier), order)
+                    order.live |= before  # another path may leave out the write
+
+    def _anywhere(self, accesses: tuple[Access, ...], earlier: bool) -> list[tuple[Item, ...]]:
+        """The items of a step in any iteration, or in an earlier one than that."""
+        phases: dict[int, list[Item]] = {}
+        for access in accesses:
+            made = {
+                n: symbol(f"{n}~", a.lo, a.hi) for n, a in symbols_of(*access.place.exprs()).items()
+                if self.program.symbols.kinds.get(n) in _OF_ITERATIONS}
+            place = access.place.at(made) if earlier and made else access.place
+            for pipe in access.readings:
+                phases.setdefault(access.phase, []).append(self.items.item(access, pipe, place, ()))
+        return [tuple(own) for _, own in sorted(phases.items())]
 
     # Nodes
 
