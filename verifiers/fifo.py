@@ -76,10 +76,11 @@ def _end(context: Context, first: Step, pipe: int, peer: Peer, lane: int) -> Cou
     op, other = first.op.name, _PEER[first.op.name]
     turns = op in FREES and both_ways(context.program)
     found = stuck(context.program, peer, lane, _slots(context)) if turns and peer.id == pipe else ()
+    mine, theirs = peer.reads
     return CountSite(
         context, first.op, TRUE, f"{op_text(first.op)} pipe {pipe} lane {lane}", lane,
-        runs(context.program, op, pipe, lane), runs(peer.program, other, peer.id, lane), other.removeprefix("pto."),
-        peer.shared, found, turns and peer.id != pipe)
+        runs(context.program, op, pipe, lane).renamed(mine), runs(peer.program, other, peer.id, lane).renamed(theirs),
+        other.removeprefix("pto."), peer.shared, found, turns and peer.id != pipe)
 
 
 def _slots(context: Context) -> tuple[tuple[int, int], ...]:

@@ -6,8 +6,8 @@ which is the same at both ends where the loops and the condition are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
 
@@ -48,6 +48,17 @@ class Count:
         """What the numbers and conditions depend on."""
         named = {n for conditions, times in self.terms for n in symbols_of(times, *conditions)}
         return named - self.turns | self.inside
+
+
+    def renamed(self, names: Mapping[str, Expr]) -> Count:
+        """The same with other names for what it depends on."""
+        if not names:
+            return self
+        if any(n in self.inside and n not in symbols_of(e) for n, e in names.items()):
+            return Count(why=_IN_A_LOOP)  # turns are counted under the names that they have
+        terms = tuple(
+            (tuple(substitute_cond(c, names) for c in held), substitute(times, names)) for held, times in self.terms)
+        return replace(self, terms=terms)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -108,11 +108,13 @@ def matched(own: Sequence[Transfer], others: Sequence[Transfer]) -> Iterator[Mat
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Peer:
-    """The function at the other end, what it calls the pipe, and the symbols that mean the same in both."""
+    """The function at the other end, what it calls the pipe, and the symbols that mean the same in both. `reads`: in
+    this function and in that one, numbers that are read where one of `shared` was."""
 
     program: AccessProgram
     shared: frozenset[str]
     id: int
+    reads: tuple[Mapping[str, Expr], Mapping[str, Expr]] = ({}, {})
 
     def comparable(self, *extents: Expr) -> bool:
         return all(n in self.shared for e in extents for n in symbols_of(e))
@@ -131,7 +133,8 @@ def peers(program: AccessProgram, facts: ModuleFacts, id: int) -> tuple[Peer, ..
             made = _program(func, program, facts.target) if ends else None
             if made is not None:
                 shared = shared_names(program, made, target(facts.target))
-                found += [Peer(made, shared, theirs) for theirs in ([id] if id in ends else ends)]
+                more, reads = same_reads(program, made, target(facts.target), shared)
+                found += [Peer(made, more, theirs, reads) for theirs in ([id] if id in ends else ends)]
     return tuple(found)
 
 
@@ -158,6 +161,37 @@ def shared_names(a: AccessProgram, b: AccessProgram, chip: Target) -> frozenset[
                 shared.issuperset(symbols_of(place))):
             shared.add(name)
     return frozenset(shared)
+
+
+Reads = tuple[Mapping[str, Expr], Mapping[str, Expr]]
+
+
+def same_reads(
+    a: AccessProgram, b: AccessProgram, chip: Target, shared: frozenset[str]
+) -> tuple[frozenset[str], Reads]:
+    """(`shared` and names of numbers that `a` and `b` read at one place of a tensor that neither writes; for `a` and
+    for `b`, what else is read there, as that number). Only the first number that `a` read at a place keeps its name."""
+    same = {x.name for x, y in zip(a.func.args, b.func.args, strict=False) if x.name == y.name and x.type == y.type}
+    written = {x.place.arena for p in (a, b) for own in accesses_of(p, chip).values() for x in own if x.writes}
+    first: dict[tuple[str, int], Expr] = {}
+    reads: tuple[dict[str, Expr], dict[str, Expr]] = ({}, {})
+    for program, made in zip((a, b), reads, strict=True):
+        known = set(shared)
+        for name, (base, place) in _loaded(program).items():
+            at = substitute(place, made)
+            if base not in same or ("gm", base) in written or not known.issuperset(symbols_of(at)):
+                continue
+            if program is a:
+                first.setdefault((base, at.uid), program.symbols.shown[name].expr)
+            if (base, at.uid) in first:
+                made[name] = first[base, at.uid]
+                known.update(symbols_of(made[name]))
+    mine, theirs = reads
+    read = {n for e in theirs.values() for n in symbols_of(e)}
+    taken = {n for n in read if n in b.symbols.kinds and (n not in theirs or n not in symbols_of(theirs[n]))}
+    if taken:
+        return shared, ({}, {})  # the name means something else there
+    return shared | read, (mine, theirs)
 
 
 def _loaded(program: AccessProgram) -> dict[str, tuple[str, Expr]]:

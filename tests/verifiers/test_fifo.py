@@ -13,7 +13,7 @@ from pypto_verified.simulator import schedule
 from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.targets import target
 from tests.simulator.mixed import Mixed
-from tests.verifiers.examples_fifo import COPY, FREE, HALF, MAT, NEAR, PUSH, pair_of_cores, pop, turns
+from tests.verifiers.examples_fifo import COPY, FREE, HALF, MAT, NEAR, PUSH, SIZE, pair_of_cores, pop, turns
 from tests.verifiers.examples_split import ACC, core
 from tests.verifiers.kernels import alloc
 from verifiers import Options, verify
@@ -366,3 +366,29 @@ def test_what_is_left_in_a_pipe_is_not_shown_by_the_hang_of_another() -> None:
             text = text.replace(line, f"{line}\n{second}")
     assert replayed(text, "cube", "FIFO-DRAIN").startswith("not run: deadlock: pto.tpop_from_aic")
     assert replayed(text, "vector", "FIFO-POP").startswith("confirmed: deadlock: pto.tpop_from_aic")
+
+
+def _read(name: str, place: str = "%c0") -> str:
+    return (f"%{name} = pto.load_scalar %s[{place}] : !pto.ptr<i32> -> i32\n"
+            f"%{name}_n = arith.index_cast %{name} : i32 to index")
+
+
+@pytest.mark.requirement("XC-09")
+@pytest.mark.parametrize(("name", "place", "expected"), [
+    ("u", "%c0", Verdict.PROVED), ("u", "%c1", Verdict.UNKNOWN), ("u", "%n", Verdict.UNKNOWN),
+    ("w", "%c0", Verdict.UNKNOWN)])
+def test_what_both_ends_read_at_one_place_is_one_number_whatever_its_name(
+    name: str, place: str, expected: Verdict
+) -> None:
+    """The cube reads `%first`, and `%w` at another place. A name that means something else there is not compared."""
+    text = pair_of_cores(
+        "\n".join((_read("first"), _read("w", "%c2"), turns("%first_n", PUSH))),
+        "\n".join((_read(name, place), turns(f"%{name}_n", pop(), FREE)))).replace(SIZE, f"{SIZE}, %s: !pto.ptr<i32>")
+    assert verdicts(text, "FIFO-POP") == {expected}
+
+
+def test_a_number_that_is_read_twice_is_one_number() -> None:
+    text = pair_of_cores(
+        "\n".join((_read("first"), turns("%first_n", PUSH))),
+        "\n".join((_read("first"), _read("u"), turns("%u_n", pop(), FREE)))).replace(SIZE, f"{SIZE}, %s: !pto.ptr<i32>")
+    assert verdicts(text, "FIFO-POP") == {Verdict.PROVED}
