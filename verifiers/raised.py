@@ -43,7 +43,7 @@ def _raised(func: Func, module: Module) -> Func:
     if func.body is None or not any(op.name in _MADE for op in walk_ops(func)):
         return func
     try:
-        body = _Function(func, module).block(func.body)
+        body = _Function(func, module).whole(func.body)
     except _Unfit:
         return func
     made = Func(func.name, func.args, body, func.attrs, func.result_types, func.loc, func.line, func.arg_attrs)
@@ -64,43 +64,85 @@ class _Pipe:
         return {"id": self.flags}
 
 
+@dataclass(slots=True, eq=False)
+class _Declared:
+    """A declared tile: the extents set for its next pop, the value of the last one (None: none, or not the same on all
+    paths), and how many there were."""
+
+    extents: tuple[Value, ...] = ()
+    now: Value | None = None
+    pops: int = 0
+
+
 class _Function:
     def __init__(self, func: Func, module: Module) -> None:
         self.core = _CORES.get(func.kernel_kind, "")
         self.module = module
         self.constants = {op.result: op.attrs.get("value") for op in walk_ops(func) if op.name == "arith.constant"}
         self.pipes = {op.result: _pipe(op) for op in walk_ops(func) if op.name in _MADE}
+        self.declared: dict[Value, _Declared] = {}
         if not self.core:
             raise _Unfit
 
-    def block(self, block: Block) -> Block:
+    def whole(self, body: Block) -> Block:
+        """The body; what is declared and never popped does not fit."""
+        made = self._block(body)
+        if not all(tile.pops for tile in self.declared.values()):
+            raise _Unfit
+        return made
+
+    def _block(self, block: Block) -> Block:
         if block.followers:
             raise _Unfit
-        declared: dict[Value, tuple[Value, ...]] = {}
-        ops = [new for op in block.ops for new in self._op(op, declared)]
-        if declared:
-            raise _Unfit
-        return Block(block.args, ops, block.label)
+        return Block(block.args, [new for op in block.ops for new in self._op(op)], block.label)
 
-    def _op(self, op: Op, declared: dict[Value, tuple[Value, ...]]) -> Iterator[Op]:
-        """`declared`: tiles that were declared and not popped yet, with the extents that were set."""
+    def _op(self, op: Op) -> Iterator[Op]:
         if op.name == "pto.declare_tile":
-            declared[op.result] = ()
-        elif op.name == "pto.set_validshape" and op.arg("source") in declared:
-            declared[op.arg("source")] = (op.arg("valid_row"), op.arg("valid_col"))
+            self.declared[op.result] = _Declared()
         elif op.name == "pto.tpop":
-            yield self._pop(op, declared)
-        elif any(v in declared for v in op.operands()):
-            raise _Unfit
+            yield self._pop(op)
+        elif op.name == "pto.set_validshape" and op.arg("source") in self.declared:
+            tile = self.declared[op.arg("source")]
+            tile.extents = (op.arg("valid_row"), op.arg("valid_col"))
+            if tile.now is not None:
+                yield self._renamed(op)
         elif op.name in _MADE:
             yield from self._initialize(op)
         elif op.name in _HANDLED:
-            yield self._transfer(op)
+            yield self._transfer(self._renamed(op))
         elif op.regions:
-            regions = tuple(map(self.block, op.regions))
-            yield Op(op.name, op.args, op.attrs, op.results, regions, op.loc, op.line)
+            yield self._nested(self._renamed(op))
         else:
-            yield op
+            yield self._renamed(op)
+
+    def _renamed(self, op: Op) -> Op:
+        """The op on the tiles that were popped last."""
+        if not any(v in self.declared for v in op.operands()):
+            return op
+        args = {group: tuple(map(self._now, values)) for group, values in op.args.items()}
+        return Op(op.name, args, op.attrs, op.results, op.regions, op.loc, op.line)
+
+    def _now(self, value: Value) -> Value:
+        tile = self.declared.get(value)
+        if tile is None:
+            return value
+        if tile.now is None:
+            raise _Unfit
+        return tile.now
+
+    def _nested(self, op: Op) -> Op:
+        """A branch or loop. What is popped in it may be another tile, or none, before and after each of its regions."""
+        inside = set(_popped(op))
+        popped = [tile for value, tile in self.declared.items() if value in inside]
+        regions: list[Block] = []
+        before = [tile.now for tile in popped]
+        for region in op.regions:
+            for tile, now in zip(popped, before, strict=True):
+                tile.now = now if op.name == "scf.if" else None
+            regions.append(self._block(region))
+        for tile in popped:
+            tile.now = None
+        return Op(op.name, op.args, op.attrs, op.results, tuple(regions), op.loc, op.line)
 
     def _handle(self, op: Op) -> _Pipe:
         found = self.pipes.get(op.arg("pipe_handle"))
@@ -108,14 +150,16 @@ class _Function:
             raise _Unfit
         return found
 
-    def _pop(self, op: Op, declared: dict[Value, tuple[Value, ...]]) -> Op:
-        tile, pipe = op.arg("tile"), self._handle(op)
-        if tile not in declared:
+    def _pop(self, op: Op) -> Op:
+        value, pipe = op.arg("tile"), self._handle(op)
+        tile = self.declared.get(value)
+        if tile is None:
             raise _Unfit
-        extents = declared.pop(tile)
+        tile.now = Value(f"{value.name}_{tile.pops}", value.type) if tile.pops else value
+        tile.pops += 1
         args: dict[str, tuple[Value, ...]] = {}
-        args.update((group, (value,)) for group, value in zip(("valid_row", "valid_col"), extents, strict=False))
-        return Op(f"pto.tpop_from_{_OTHER[self.core]}", args, pipe.id | op.attrs, (tile,), (), op.loc, op.line)
+        args.update((group, (at,)) for group, at in zip(("valid_row", "valid_col"), tile.extents, strict=False))
+        return Op(f"pto.tpop_from_{_OTHER[self.core]}", args, pipe.id | op.attrs, (tile.now,), (), op.loc, op.line)
 
     def _transfer(self, op: Op) -> Op:
         pipe = self._handle(op)
@@ -169,6 +213,14 @@ class _Function:
             if any(op.name in _MADE and _pipe(op).flags == pipe.flags for op in walk_ops(func)):
                 return func.name
         raise _Unfit
+
+
+def _popped(op: Op) -> Iterator[Value]:
+    """The declared tiles that are popped within an op's regions."""
+    for inner in (o for region in op.regions for o in region.ops):
+        if inner.name == "pto.tpop":
+            yield inner.arg("tile")
+        yield from _popped(inner)
 
 
 def _pipe(op: Op) -> _Pipe:

@@ -41,6 +41,38 @@ def test_both_forms_of_a_kernel_have_the_same_verdicts(chip: str, direction: int
 
 
 @pytest.mark.requirement("XC-09")
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+def test_two_pops_into_one_declared_tile_are_two_tiles(chip: str) -> None:
+    """The extents for the second are set on the first, which is one more place where extents are set."""
+    mixed = Mixed(chip, pushes=2, pops=2, frees=2, lowered=True)
+    lines = writer.write(mixed.module, False).splitlines()
+    second = next(n for n, line in enumerate(lines) if line.strip().startswith("%p1 = pto.declare_tile"))
+    text = "\n".join((*lines[:second], *lines[second + 1:])).replace("%p1", "%p0")
+    results = judged(mixed, read(text, "k.pto"))
+    assert not any(o.rule == "MODEL-OP" for r in results for o in r.obligations)
+    found, wanted = ({key: n for key, n in counts(r).items() if key[0] not in ("VALID-LOWER", "VALID-UPPER")}
+                     for r in (results, judged(mixed)))
+    assert found == wanted
+
+
+@pytest.mark.parametrize(("popped_in", "fits"), [
+    ("scf.if %yes {", True), ("scf.for %k = %c0 to %c1 step %c1 {", False)])
+def test_a_tile_that_a_branch_may_have_popped_again_is_not_used_after_it(popped_in: str, fits: bool) -> None:
+    """Used behind the block neither fits; in it, what was popped before is there in a branch, not in a loop."""
+    lines = writer.write(Mixed("a2a3", pushes=2, pops=1, lowered=True).module, False).splitlines()
+    pop = next(n for n, line in enumerate(lines) if "pto.tpop" in line)
+    use = next(n for n in range(pop, len(lines)) if "pto.tadds" in lines[n])
+    again = [popped_in, lines[use], lines[pop], "}"]
+    head = next(n for n, line in enumerate(lines) if "func.func @" in line and "vector" in line) + 1
+    yes = "%yes = arith.constant 1 : i1"
+    inner = read("\n".join((*lines[:head], yes, *lines[head:use + 1], *again, *lines[use + 1:])), "k.pto")
+    behind = read("\n".join((*lines[:head], yes, *lines[head:use + 1], *again, *lines[use:])), "k.pto")
+    for module, expected in ((inner, fits), (behind, False)):
+        found = verify(module, target("a2a3"), Options(families=frozenset({"FIFO"})))
+        assert any(o.rule == "MODEL-OP" for r in found for o in r.obligations) is not expected
+
+
+@pytest.mark.requirement("XC-09")
 def test_both_forms_have_the_same_races() -> None:
     """Without their barriers the lanes of a5 give a slot back while a store reads it."""
     found = []
