@@ -8,7 +8,7 @@ import pytest
 from pypto_verified.index import FALSE, TRUE, Cond, Expr, all_of, evaluate, holds, symbols_of
 from pypto_verified.pto.reader import read
 from tests.verifiers.kernels import alloc, fill, kernel, tile, unary
-from verifiers.access import AccessProgram, SymbolKind, build_program
+from verifiers.access import AccessProgram, Loop, SymbolKind, build_program
 from verifiers.solver.cone import conjuncts
 
 VEC = tile()
@@ -220,6 +220,16 @@ def test_the_counter_stays_within_the_bounds() -> None:
         _read("j"), "}")
     made = _values(program)
     assert (made["i"].lo, made["i"].hi) == (2, 6) and (made["j"].lo, made["j"].hi) == (2, 7)
+
+
+@pytest.mark.parametrize(("first", "above"), [("c0", "c1"), ("c3", "c4")])
+def test_a_loop_that_one_start_alone_enters_counts_one_iteration(first: str, above: str) -> None:
+    made = _program(
+        f"%l = arith.maxsi %M, %{first} : index", f"scf.for %i = %l to %{above} step %c1 {{", _read("i"), "}")
+    (loop,) = (node for node in made.body.items if isinstance(node, Loop))
+    assert _values(made)["i"].value == int(first[1:])
+    assert loop.counter is not None and loop.counter.value == 0
+    assert [holds(loop.inside, {"M": m}) for m in range(-1, 6)] == [m <= int(first[1:]) for m in range(-1, 6)]
 
 
 def test_a_step_of_the_caller_is_at_least_one() -> None:

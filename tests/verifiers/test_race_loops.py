@@ -115,6 +115,20 @@ def test_a_loop_that_runs_once_at_most_has_no_counter_and_is_followed(stop: str,
     assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == {expected}
 
 
+@pytest.mark.requirement("VF-01")
+@pytest.mark.parametrize(("first", "above"), [("c0", "c1"), ("c2", "c3")])
+def test_a_loop_that_one_start_alone_enters_may_be_left_out(first: str, above: str) -> None:
+    """From max(M, 2) to 3: one iteration, or none for a caller whose `%M` is 3. What it orders may be left out."""
+    lower = f"%least = arith.maxsi %M, %{first} : index"
+    for inside, after, expected in (
+            ((read("a"), both("MTE2 V"), exp("a", "b")), (), PROVED),
+            ((read("a"), both("MTE2 MTE3"), exp("a", "b")), (), REFUTED),
+            ((both("MTE2 V"),), (exp("a", "b"),), REFUTED)):
+        before = (read("a"),) if after else ()
+        found = judge(pipes(lower, *before, loop(above, *inside, lower="least"), *after, args="%M: index"))
+        assert {o.verdict for o in found.obligations if o.rule == "RACE-RAW"} == {expected}
+
+
 @pytest.mark.parametrize(("pipe", "expected"), [("FIX", PROVED), ("M", REFUTED)])
 def test_a_hand_over_in_a_loop_that_runs_once_is_judged(pipe: str, expected: Verdict) -> None:
     told = cores(3, 4).replace("pto.sync.set #pto.pipe<PIPE_FIX>, 3", f"pto.sync.set #pto.pipe<PIPE_{pipe}>, 3")

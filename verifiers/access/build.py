@@ -133,7 +133,8 @@ class _Builder:
         if stride == 1:
             hi = upper.hi - 1 if upper.hi is not None else None
             var = self.symbols.new(arg.name, SymbolKind.TRIP, lower.lo, hi)
-            return var, var - lower, (var >= lower) & (var < upper)
+            counter = var - lower if var.value is None else const(0)  # one value: entered at that lower bound, once
+            return var, counter, (var >= lower) & (var < upper)
         counter_hi = (extent.hi - 1) // stride if extent.hi is not None and stride is not None and stride > 0 else None
         counter = self.symbols.new(f"{arg.name.split('__')[0]}_trip", SymbolKind.TRIP, 0, counter_hi, hidden=True)
         if stride is not None and stride > 0:

@@ -56,7 +56,7 @@ class _Visit:
     settings: list[tuple[Setting, Setting, Cond]] = field(default_factory=list)
 
 
-class _TooLong(Exception):
+class _GivenUp(Exception):
     """The walk is given up."""
 
 
@@ -81,8 +81,8 @@ class Flow(Walker):
         self._left = MOST_STEPS
         try:
             self._run(self.program.body, {frozenset(conjuncts(assumed)): self.start()}, OUTSIDE)
-        except _TooLong:
-            self.blind = "it has too many paths"
+        except _GivenUp:
+            self.blind = self.blind or "it has too many paths"
             self._look_at_all()
             for pair in self.pairs.values():
                 pair.open.add((pair.first.pipe, pair.second.pipe))
@@ -129,7 +129,7 @@ class Flow(Walker):
     def _step(self, step: Step, paths: Paths, at: Setting) -> None:
         self._left -= len(paths)
         if self._left < 0:
-            raise _TooLong
+            raise _GivenUp
         sync = self.syncs.get(step.index)
         if sync is not None:
             number = self._id(sync, at)
@@ -215,7 +215,7 @@ class Flow(Walker):
         cycle = self._cycle(loop)
         if cycle is None:
             self.blind = self.blind or f"the loop at line {self.program.location(loop.op).line} is not counted"
-            return self._run(loop.body, paths, at)
+            raise _GivenUp
         visit = self._visits.setdefault((id(loop), at.key), _Visit())
         if not join(visit.entry, paths):
             return {k: o.copy() for k, o in visit.exits.items()}
