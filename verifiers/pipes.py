@@ -6,7 +6,7 @@ order; where the two orders can't be compared, they only match if all pushes are
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -18,10 +18,11 @@ from pypto_verified.pto.legality_context import Context as ModuleFacts
 from pypto_verified.pto.module import Func, Module
 from pypto_verified.targets import Target, target
 from pypto_verified.targets.split import SPLITS, Split
-from verifiers.access import BLOCK, BLOCKS, AccessProgram, Step, SymbolKind, TileUse, build_program
+from verifiers.access import BLOCK, BLOCKS, AccessProgram, Loop, Step, SymbolKind, TileUse, build_program
 from verifiers.access.program import Pointer
 from verifiers.access.symbols import user_name
 from verifiers.race.accesses import accesses_of
+from verifiers.recurrence import counted, trips
 from verifiers.solver.cone import conjuncts
 
 LANE = "subblock_idx"
@@ -156,7 +157,7 @@ def shared_names(a: AccessProgram, b: AccessProgram, chip: Target) -> frozenset[
     loads, others = _loaded(a), _loaded(b)
     written = {x.place.arena for p in (a, b) for own in accesses_of(p, chip).values() for x in own if x.writes}
     for name in loads.keys() & others.keys():
-        (base, place), (other, there) = loads[name], others[name]
+        (base, place, _), (other, there, _) = loads[name], others[name]
         if base == other and base in same and ("gm", base) not in written and place.uid == there.uid and (
                 shared.issuperset(symbols_of(place))):
             shared.add(name)
@@ -173,19 +174,20 @@ def same_reads(
     for `b`, what else is read there, as that number). Only the first number that `a` read at a place keeps its name."""
     same = {x.name for x, y in zip(a.func.args, b.func.args, strict=False) if x.name == y.name and x.type == y.type}
     written = {x.place.arena for p in (a, b) for own in accesses_of(p, chip).values() for x in own if x.writes}
-    first: dict[tuple[str, int], Expr] = {}
+    first: dict[tuple[str, int, Turns], Expr] = {}
     reads: tuple[dict[str, Expr], dict[str, Expr]] = ({}, {})
     for program, made in zip((a, b), reads, strict=True):
-        known = set(shared)
-        for name, (base, place) in _loaded(program).items():
+        known: dict[str, Turns] = dict.fromkeys(shared, ())
+        for name, (base, place, loops) in _loaded(program).items():
             at = substitute(place, made)
-            if base not in same or ("gm", base) in written or not known.issuperset(symbols_of(at)):
+            turns = _turns(symbols_of(at), loops, known, made)
+            if base not in same or ("gm", base) in written or turns is None:
                 continue
             if program is a:
-                first.setdefault((base, at.uid), program.symbols.shown[name].expr)
-            if (base, at.uid) in first:
-                made[name] = first[base, at.uid]
-                known.update(symbols_of(made[name]))
+                first.setdefault((base, at.uid, turns), program.symbols.shown[name].expr)
+            if (base, at.uid, turns) in first:
+                made[name] = first[base, at.uid, turns]
+                known.update(dict.fromkeys(symbols_of(made[name]), turns))
     mine, theirs = reads
     read = {n for e in theirs.values() for n in symbols_of(e)}
     taken = {n for n in read if n in b.symbols.kinds and (n not in theirs or n not in symbols_of(theirs[n]))}
@@ -194,9 +196,35 @@ def same_reads(
     return shared | read, (mine, theirs)
 
 
-def _loaded(program: AccessProgram) -> dict[str, tuple[str, Expr]]:
-    """What is read from memory as a number: the pointer and the element, by the name of the number."""
-    found: dict[str, tuple[str, Expr]] = {}
+Turns = tuple[tuple[str, int, int], ...]
+"""Loops in which a number may be another one in each turn, outermost first: counter, its start, how many turns."""
+
+
+def _turns(
+    names: Iterable[str], loops: Sequence[Loop], known: Mapping[str, Turns], made: Mapping[str, Expr]
+) -> Turns | None:
+    """The turns on which a number depends that is computed from `names` within `loops`; None if it depends on more than
+    on those and on what is `known`."""
+    found: list[tuple[str, int, int]] = []
+    for loop in loops:
+        own, times = counted(loop), trips(loop)
+        times = substitute(times, made) if times is not None else None
+        if own is None or times is None or not known.keys() >= symbols_of(times, own.base).keys():
+            break
+        found.append((own.name, own.base.uid, times.uid))
+    depth = 0
+    for name in names:
+        at = next((n for n, turn in enumerate(found, 1) if turn[0] == name), None)
+        if at is None and (name not in known or known[name] != tuple(found[:len(known[name])])):
+            return None
+        depth = max(depth, at if at is not None else len(known[name]))
+    return tuple(found[:depth])
+
+
+def _loaded(program: AccessProgram) -> dict[str, tuple[str, Expr, tuple[Loop, ...]]]:
+    """What is read from memory as a number: the pointer, the element and the loops around, by the name of the
+    number."""
+    found: dict[str, tuple[str, Expr, tuple[Loop, ...]]] = {}
     twice: set[str] = set()
     for step in program.steps:
         if step.op.name == "pto.load_scalar":
@@ -205,7 +233,7 @@ def _loaded(program: AccessProgram) -> dict[str, tuple[str, Expr]]:
             if name in found:
                 twice.add(name)
             if isinstance(pointer, Pointer) and isinstance(index, Expr):
-                found[name] = pointer.base, pointer.offset + index
+                found[name] = pointer.base, pointer.offset + index, step.loops
     return {n: x for n, x in found.items() if n not in twice and program.symbols.kinds.get(n) is SymbolKind.DATA}
 
 

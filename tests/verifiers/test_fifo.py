@@ -392,3 +392,20 @@ def test_a_number_that_is_read_twice_is_one_number() -> None:
         "\n".join((_read("first"), turns("%first_n", PUSH))),
         "\n".join((_read("first"), _read("u"), turns("%u_n", pop(), FREE)))).replace(SIZE, f"{SIZE}, %s: !pto.ptr<i32>")
     assert verdicts(text, "FIFO-POP") == {Verdict.PROVED}
+
+
+@pytest.mark.requirement("XC-09")
+@pytest.mark.parametrize(("place", "stop", "expected"), [
+    ("%i", "%n", {Verdict.PROVED}), ("%c0", "%n", {Verdict.UNKNOWN}), ("%i", "%c8", {Verdict.UNKNOWN})])
+def test_what_both_ends_read_in_each_turn_decides_as_often_at_both(
+    place: str, stop: str, expected: set[Verdict]
+) -> None:
+    """Each turn reads whether a tile is sent: the lanes at the same place, or at another, or in other turns."""
+    def asked(name: str, at: str, *body: str) -> str:
+        return "\n".join((_read(name, at), f"%is_{name} = arith.cmpi sgt, %{name}_n, %c0 : index",
+                          f"scf.if %is_{name} {{", *body, "}"))
+
+    text = pair_of_cores(
+        turns("%n", asked("first", "%i", PUSH)), turns(stop, asked("u", place, pop(), FREE))).replace(
+            SIZE, f"{SIZE}, %s: !pto.ptr<i32>")
+    assert verdicts(text, "FIFO-POP") == expected
