@@ -5,9 +5,13 @@ from __future__ import annotations
 import pytest
 
 from pypto_verified.index import symbol
+from pypto_verified.pto.reader import read as parse
 from pypto_verified.report.model import FunctionResult, Verdict
+from pypto_verified.targets import target
+from tests.verifiers.examples_race import PAIRS
 from tests.verifiers.race_verdicts import RULES, judge
 from tests.verifiers.test_race_runs import kernel_of
+from verifiers import Options, verify
 from verifiers.race import flow
 from verifiers.race.literals import Literals
 from verifiers.race.order import Order
@@ -49,6 +53,21 @@ def test_a_walk_that_is_given_up_proves_nothing_and_leaves_nothing_out(
     assert Verdict.PROVED not in given_up.values()
     assert {p for p, v in given_up.items() if v is Verdict.REFUTED} == {
         p for p, v in whole.items() if v is Verdict.REFUTED}
+
+
+@pytest.mark.requirement("VF-01")
+@pytest.mark.parametrize("rule", ["RACE-VISIBLE", "RACE-FREE", "RACE-NOTIFY", "EVENT-AGAIN"])
+def test_a_walk_that_is_given_up_proves_neither_fences_nor_flags_to_be_right(
+    rule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failure that a run shows stays one; no run has another device in it."""
+    pair = PAIRS[rule]
+    monkeypatch.setattr(flow, "MOST_STEPS", 1)
+    for text, found in ((pair.good, Verdict.UNKNOWN), (pair.bad, Verdict.REFUTED)):
+        options = Options(strict=pair.strict, families=frozenset({"RACE", "EVENT"}))
+        *_, result = verify(parse(text, "k.pto"), target(pair.chip), options)
+        expected = Verdict.UNKNOWN if rule == "RACE-NOTIFY" else found
+        assert {o.verdict for o in result.obligations if o.rule == rule} == {expected}
 
 
 def test_bytes_of_a_place_that_moves_lie_at_its_places_and_nowhere_else() -> None:

@@ -16,10 +16,11 @@ from verifiers.race.accesses import Access
 from verifiers.race.cycles import Cycle, cycle_of, stepped_variable
 from verifiers.race.items import Item
 from verifiers.race.literals import Literals, decided, strongest, with_conjuncts
+from verifiers.race.order import Order
 from verifiers.race.paths import Paths, join, merge, nodes, put, spoken, subject
 from verifiers.race.places import Place, apart, taken_for_granted
-from verifiers.race.sync import Sync
-from verifiers.race.walker import Core, Walker
+from verifiers.race.sync import Kind, Sync
+from verifiers.race.walker import Again, Core, Walker
 from verifiers.solver import Ladder
 from verifiers.solver.cone import conjuncts, names_of, split_by_relevance
 from verifiers.solver.points import plain_model
@@ -62,7 +63,7 @@ class _GivenUp(Exception):
 
 class Flow(Walker):
     """The result: `pairs`, and `blind`, what kept some order from being seen ('' if nothing did). A walk that takes too
-    long leaves all pairs open."""
+    long is given up and leaves all open."""
 
     def __init__(self, core: Core, ladder: Ladder, assumed: Cond = TRUE) -> None:
         super().__init__(core)
@@ -79,25 +80,46 @@ class Flow(Walker):
         self._ids: dict[tuple[int, Hashable], int | None] = {}
         self._spoken = spoken(self.program)
         self._left = MOST_STEPS
+        self.given_up = False
         try:
             self._run(self.program.body, {frozenset(conjuncts(assumed)): self.start()}, OUTSIDE)
         except _GivenUp:
+            self.given_up = True
             self.blind = self.blind or "it has too many paths"
             self._look_at_all()
             for pair in self.pairs.values():
                 pair.open.add((pair.first.pipe, pair.second.pipe))
+                pair.unseen = bool(pair.fences)
+            for again in self.again.values():
+                again.open = True
 
     def _look_at_all(self) -> None:
-        """Find each two accesses that may meet in any order, as a walk that is given up has not seen them all."""
+        """Find each two ops that may meet in any order, as a walk that is given up has not seen them all."""
         self._questions = _QUESTIONS
         order = self.start()
+        waits: list[Sync] = []
         again = {s for n in nodes(self.program.body) if isinstance(n, Loop) for s in nodes(n.body)}
         for earlier in (True, False):
             for step in self.program.steps:
-                if step.index in self.accesses and (earlier or step in again):
+                if not earlier and step not in again:
+                    continue
+                if step.index in self.syncs:
+                    self._look_at(self.syncs[step.index], order, waits)
+                if step.index in self.accesses:
                     before = order.live
                     self.touch(self._anywhere(self.accesses[step.index], earlier), order)
                     order.live |= before  # another path may leave out the write
+
+    def _look_at(self, sync: Sync, order: Order, waits: list[Sync]) -> None:
+        if sync.kind is Kind.NOTIFY:
+            order.unfenced = 0  # those that are early are what the walk has seen
+            self._notify(sync.step, order)
+        elif sync.kind is Kind.WAIT and self.core.strict:
+            waits.append(sync)
+        elif sync.kind is Kind.SET:
+            for wait in waits:
+                if wait.pair == sync.pair and _may_be_one(wait.id, sync.id):
+                    self.again.setdefault((wait.step.index, sync.step.index), Again(wait.step, sync))
 
     def _anywhere(self, accesses: tuple[Access, ...], earlier: bool) -> list[tuple[Item, ...]]:
         """The items of a step in any iteration, or in an earlier one than that."""
@@ -359,6 +381,11 @@ class Flow(Walker):
                 accesses += self.accesses.get(inner.index, ())
         exprs += [e for a in accesses for e in a.place.exprs()]
         return conds, exprs, accesses
+
+
+def _may_be_one(a: Expr | None, b: Expr | None) -> bool:
+    """Whether two ids may name the same flag in some iterations."""
+    return a is None or b is None or a.value is None or b.value is None or a.value == b.value
 
 
 def _setting(cycle: Cycle, n: IntLike, at: Setting, *key: Hashable) -> Setting:

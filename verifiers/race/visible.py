@@ -41,6 +41,8 @@ def _notices(context: Context) -> Iterator[NoticeSite]:
                 line = context.program.location(notice.write.step.op).line
                 label = f"{op_text(notice.step.op)} after {op_text(notice.write.step.op)} line {line}"
                 why = "it depends on the path" if notice.early and notice.step.path is not TRUE else ""
+                if core.flow.given_up and not notice.early:
+                    why = core.flow.blind
                 yield NoticeSite(context, notice.step.op, notice.step.path, label, notice, why)
 
 
@@ -86,6 +88,6 @@ NOTIFY: Rule[NoticeSite] = Rule(
     unseen="the other device is not part of a run",
     claim="a fence of global memory stands between a write and the notification that it is there",
     sites=_notices, applies=always, undecided=lambda s: s.why, given=lambda s: not s.why,
-    goal=lambda s: not s.notice.early,
+    goal=lambda s: not s.notice.early and not s.why,
     explain=_explain_early,
     help=lambda s: "put pto.fence.barrier_all #pto.fence_scope<gm> before the notification", mutant=lambda s: True)
