@@ -73,13 +73,14 @@ def kernels(count: int, seed: int) -> Iterator[Proved]:
 
 
 def files(root: Path) -> Iterator[Proved]:
-    """Modules for the targets that their texts name, those with flags of their own left out."""
+    """Modules for the targets that their texts name; those with flags of their own, or with a fault, are left out."""
     for path in sorted(root.rglob("*.pto")) if root.is_dir() else (root,):
         text = path.read_text(encoding="utf-8")
         chip = "a5" if 'target_arch = "a5"' in text else "a2a3"
         try:
             plain = reader.read(text, str(path))
-            if not any(True for _ in sync_ops(plain)):
+            refuted = any(f.verdict is Verdict.REFUTED for r in verify(plain, target(chip)) for f in r.findings)
+            if not refuted and not any(True for _ in sync_ops(plain)):
                 yield _with_flags(path.name, chip, plain, Options(families=FAMILIES, explicit_sync=True))
         except (NotModelled, PtoError):
             continue
@@ -113,7 +114,8 @@ def outcome(proved: Proved, op: Op, spare: set[int]) -> str:
     if not found:
         return "redundant, and noted" if op.line in spare else "PROVED without a note"
     first = min(found, key=lambda f: f.verdict is not Verdict.REFUTED)
-    return f"{first.verdict.value} {first.rule}: {first.replay or first.message}"
+    needs = f" (needs: {first.needs})" if first.needs else ""
+    return f"{first.verdict.value} {first.rule}: {first.replay or first.message}{needs}"
 
 
 def main(argv: list[str]) -> int:
