@@ -6,28 +6,34 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pypto_verified.index import Cond, Expr, const, eq
-from pypto_verified.index.cond import as_cond
+from pypto_verified.index import Cond, Expr, const, eq, symbols_of
+from pypto_verified.index.cond import TRUE, as_cond
 from pypto_verified.pto.module import EnumAttr
-from verifiers.access import Step
+from verifiers.access import Step, SymbolKind
+from verifiers.access.symbols import user_name
 from verifiers.flags import sections_of
 from verifiers.options import Launch
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
+from verifiers.solver.cone import conjuncts, names_of
 
+_OWN = frozenset({SymbolKind.BLOCK, SymbolKind.DATA, SymbolKind.OPAQUE})
+"""Kinds of symbols whose values may be others on each core."""
 _KINDS = {"aiv_only": ("vector",), "aic_only": ("cube",), "mix": ("cube", "vector")}
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchSite(Site):
     """A barrier that waits until `cores` of a kind have come, in a launch of `blocks`. `absent`: the kind of core that
-    it waits for and no text of the kernel is for, `alone`: and it waits for no other; `launch`: where it is known."""
+    it waits for and no text of the kernel is for, `alone`: and it waits for no other; `launch`: where it is known;
+    `apart`: what may have cores come there less often than others."""
 
     blocks: Expr
     cores: Expr
     absent: str = ""
     alone: bool = False
     launch: Launch | None = None
+    apart: str = ""
 
     @property
     def together(self) -> bool:
@@ -36,7 +42,9 @@ class LaunchSite(Site):
     @property
     def why(self) -> str:
         unknown = self.launch is not None and self.launch.blocks is None and not self.absent
-        return f"how many blocks line {self.launch.line} launches is not known" if unknown and self.launch else ""
+        if unknown and self.launch is not None:
+            return f"how many blocks line {self.launch.line} launches is not known"
+        return self.apart
 
 
 def _meetings(context: Context) -> Iterator[LaunchSite]:
@@ -46,9 +54,9 @@ def _meetings(context: Context) -> Iterator[LaunchSite]:
         mode = step.op.attrs.get("mode")
         if step.op.name != "pto.syncall" or not isinstance(mode, EnumAttr):
             continue
-        blocks = context.program.symbols.shown["block_num"].expr
+        blocks, apart = context.program.symbols.shown["block_num"].expr, _apart(context, step)
         if mode.member == "soft":
-            yield LaunchSite(context, step.op, step.path, op_text(step.op), blocks, blocks)
+            yield LaunchSite(context, step.op, step.path, op_text(step.op), blocks, blocks, apart=apart)
             continue
         cores, absent, alone = _awaited(context, step)
         for launch in context.launches or (None,):
@@ -56,7 +64,27 @@ def _meetings(context: Context) -> Iterator[LaunchSite]:
             label = op_text(step.op) + (f" launched at line {launch.line}" if launch is not None else "")
             yield LaunchSite(
                 context, step.op, step.path, label, const(known) if known is not None else blocks, cores, absent,
-                alone, launch)
+                alone, launch, apart)
+
+
+def _apart(context: Context, step: Step) -> str:
+    """Why cores may come to a step more or less often than others: each has a block and a lane of its own, and may read
+    other data."""
+    program = context.program
+    names = set(names_of(step.path))
+    for loop in step.loops:
+        if loop.lower is None or loop.upper is None or loop.step is None:
+            return f"the loop at line {program.location(loop.op).line} is not counted, and cores may turn it less often"
+        names |= symbols_of(loop.lower, loop.upper, loop.step).keys()
+    kinds, facts = program.symbols.kinds, [names_of(c) for c in conjuncts(program.symbols.facts)]
+    reached, todo = set(names), [n for n in names if kinds.get(n) is SymbolKind.DEFINED]
+    while todo:
+        made = todo.pop()
+        new = set().union(*(own for own in facts if made in own)) - reached
+        reached |= new
+        todo += [n for n in new if kinds.get(n) is SymbolKind.DEFINED]
+    own = sorted(user_name(n) for n in reached if kinds.get(n, SymbolKind.OPAQUE) in _OWN)
+    return f"cores may come to it less often than others: that depends on {', '.join(own)}" if own else ""
 
 
 def _awaited(context: Context, step: Step) -> tuple[Expr, str, bool]:
@@ -78,8 +106,17 @@ def _kinds(context: Context) -> set[str]:
     return (known | {context.program.func.kernel_kind, *sections_of(context.program)}) - {""}
 
 
-def _goal(s: LaunchSite) -> Cond:
+def _enough(s: LaunchSite) -> Cond:
     return as_cond(s.together and not s.absent) & eq(s.blocks, s.cores)
+
+
+def _left_open(s: LaunchSite) -> bool:
+    """Whether the number of blocks fits, and it is open whether all of them come."""
+    return bool(s.apart) and _enough(s) is TRUE
+
+
+def _goal(s: LaunchSite) -> Cond:
+    return _enough(s) & as_cond(not _left_open(s))
 
 
 def _explain(s: LaunchSite, w: Witness) -> str:
@@ -110,7 +147,7 @@ EVENT_LAUNCH: Rule[LaunchSite] = Rule(
     unseen="a replay runs one block",
     claim="a barrier of all cores is reached by as many cores as it waits for",
     sites=_meetings, applies=always, assumptions=("LAUNCH-ALONE",), undecided=lambda s: s.why,
-    goal=_goal, explain=_explain, help=_help,
+    given=lambda s: not _left_open(s), goal=_goal, explain=_explain, help=_help,
     mutant=lambda s: s.blocks <= s.cores,
 )
 

@@ -15,23 +15,25 @@ class Answered:
 
     def __init__(self, hearing: Hearing) -> None:
         self._hearing = hearing
-        self._told: dict[int, tuple[Step, int]] = {}
+        self._told: dict[int, tuple[Step, int, int]] = {}
         self._heard = dict.fromkeys(PIPES, 0)
         self._by: dict[str, tuple[Step, Step]] = {}
 
     def begun(self, bits: int) -> None:
         """These accesses take place anew: nobody was told of them."""
-        self._told = {n: (step, told & ~bits) for n, (step, told) in self._told.items()}
+        self._told = {n: (step, before & ~bits, told & ~bits) for n, (step, before, told) in self._told.items()}
         for pipe in PIPES:
             self._heard[pipe] &= ~bits
 
     def flag(self, step: Step, row: CrossFlag, complete: int) -> None:
         """A flag is set or waited for. `complete`: what the flag's pipe has run and what it knows of others by then."""
         if step.op.name == row.set:
-            self._told[step.index] = step, complete
+            *_, before = self._told.get(step.index, (step, 0, 0))
+            self._told[step.index] = step, before, complete
             return
-        for set_, told in self._told.values():
-            if self._hearing.may(step.index, set_.index):
+        for set_, before, last in self._told.values():
+            told = (0, before, last)[self._hearing.may(step.index, set_.index)]
+            if told:
                 for pipe in PIPES if row.stalls_core else (flag_pipe(step),):
                     if pipe in self._heard:
                         self._heard[pipe] |= told

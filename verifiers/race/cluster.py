@@ -81,15 +81,17 @@ class Cluster:
     """The walk. `symbolic`: places stay as the text says them, else they are numbers; `automatic`: each core's own
     order is the assembler's business and taken to be there. `pairs` by (kind and step of the earlier, of the later
     access); `stuck`: cores wait for ever, each in its step of `waiting`; `left`: sets of flags that nobody waits for in
-    the end; `blind`: what is not followed, '' if nothing. The core of `eager` kind goes on whenever it can; `over`:
-    its sets that found a counter full."""
+    the end; `blind`: what is not followed, '' if nothing; `mixed`: what keeps the order of signals from being that of
+    the text. `lane`: of the vector core. The core of `eager` kind goes on whenever it can; `over`: its sets that found
+    a counter full."""
 
     def __init__(
-        self, members: list[Member], target: Target, symbolic: bool, automatic: bool, eager: str = "",
+        self, members: list[Member], target: Target, symbolic: bool, automatic: bool, lane: int, eager: str = "",
         strict: bool = False,
     ) -> None:
         self._strict = strict
         self.members = sorted(members, key=lambda m: m.kind != eager)
+        self._lane = lane
         self._eager = eager
         self.over: dict[int, Step] = {}
         self.target = target
@@ -97,6 +99,7 @@ class Cluster:
         self.automatic = automatic
         self.pairs: dict[Key, Between] = {}
         self.blind = ""
+        self.mixed = ""
         self.stuck = False
         self.waiting: dict[str, Step] = {}
         self._sets: dict[Hashable, deque[Step]] = {}
@@ -104,7 +107,8 @@ class Cluster:
         self._all: list[Touch] = []
         self._on_pipe: dict[tuple[str, str], int] = {(m.kind, p): 0 for m in members for p in PIPES}
         self._tokens: dict[Hashable, deque[int]] = {}
-        self._met: dict[str, int] = {}
+        self._ends: dict[Hashable, str] = {}
+        self._met: dict[tuple[str, str], int] = {}
         self._epochs = {m.kind: 0 for m in members}
         self._when: dict[int, int] = {}
         self._left = MOST_STEPS
@@ -305,10 +309,10 @@ class Cluster:
 
     def _flag(self, member: Member, step: Step, row: CrossFlag) -> Generator[None]:
         asked, pipe = flag_id(step), flag_pipe(step)
-        if asked is None or not pipe:
+        if asked is None or pipe not in PIPES:
             self.blind = self.blind or f"the flag at line {_line(member, step.op)} is not followed"
             return
-        id = id_for_lane(step, member.values.of(asked), member.kind, member.values[LANE], self.target)
+        id = id_for_lane(step, member.values.of(asked), member.kind, self._lane, self.target)
         if id is None:
             return
         if step.op.name == row.set:
@@ -326,6 +330,7 @@ class Cluster:
             self._sets[key].popleft()
 
     def _give(self, member: Member, key: Hashable, pipe: str) -> None:
+        self._same_pipe(("gives", key), pipe)
         done = self._own(member) if self.automatic else self._on_pipe[member.kind, pipe]
         token = member.order.waits_for(pipe) & ~done
         self._tokens.setdefault(key, deque()).append(token)
@@ -335,21 +340,26 @@ class Cluster:
             self.waiting[member.kind] = step
             yield
         self.waiting.pop(member.kind, None)
+        self._same_pipe(("takes", key), pipe)
         self._learn(member, SCALAR if self.automatic else pipe, self._tokens[key].popleft())
+
+    def _same_pipe(self, end: tuple[str, Hashable], pipe: str) -> None:
+        """Two pipes at one end of a signal: which of them is first is not told by the text."""
+        if self._ends.setdefault(end, pipe) != pipe:
+            self.mixed = f"{self._ends[end]} and {pipe} of one core share a flag between cores"
 
     def _meet(self, member: Member, step: Step) -> Generator[None]:
         """All cores that a syncall is for have done all they had begun when any goes on."""
         self._learn(member, SCALAR, ~self._own(member))
-        named = step.op.attrs.get("core_type")
-        if not isinstance(named, EnumAttr) or named.member != "mix":
+        mode = meeting_of(step)
+        if not mode:
             return
-        self._met[member.kind] = self._met.get(member.kind, 0) + 1
-        own = self._met[member.kind]
-        if all(self._met.get(m.kind, 0) >= own for m in self.members):
+        own = self._met[member.kind, mode] = self._met.get((member.kind, mode), 0) + 1
+        if all(self._met.get((m.kind, mode), 0) >= own for m in self.members):
             # Before any goes on: what one begins after the meeting the others do not know.
             for one, other in product(self.members, repeat=2):
                 self._learn(one, SCALAR, ~self._own(other))
-        while any(self._met.get(m.kind, 0) < own for m in self.members):
+        while any(self._met.get((m.kind, mode), 0) < own for m in self.members):
             self.waiting[member.kind] = step
             yield
         self.waiting.pop(member.kind, None)
@@ -362,6 +372,14 @@ class Cluster:
 
 def _line(member: Member, op: Op) -> int:
     return member.program.location(op).line
+
+
+def meeting_of(step: Step) -> str:
+    """The mode of a `syncall` at which both kinds of cores meet, '' for any other; those of two modes do not meet."""
+    mode, kinds = (step.op.attrs.get(name) for name in ("mode", "core_type"))
+    if isinstance(kinds, EnumAttr) and kinds.member != "mix":
+        return ""
+    return mode.member if isinstance(mode, EnumAttr) else "soft"
 
 
 def flag_pipe(step: Step) -> str:
@@ -379,6 +397,11 @@ def flag_id(step: Step) -> Expr | None:
     if isinstance(fixed, int):
         return const(fixed)
     return next((o for o in step.operands.get("event_id_dyn", ()) if isinstance(o, Expr)), None)
+
+
+def lane_of(kind: str, lane: int) -> int:
+    """What a core of this kind has as its own number, beside the vector core `lane`: a cube has none, and reads 0."""
+    return lane if kind == "vector" else 0
 
 
 def id_for_lane(step: Step, id: int, kind: str, lane: int, target: Target) -> int | None:

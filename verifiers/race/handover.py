@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from verifiers.race.cluster import LANE, Between, Cluster, Key, Member, Touch
+from verifiers.race.cluster import LANE, Between, Cluster, Key, Member, Touch, lane_of
 from verifiers.race.parts import Part, parts_of
 from verifiers.race.sides import Sides, sides_of
 from verifiers.race.sync import is_manual
@@ -33,9 +33,11 @@ def walk_cores(
     context: Context, parts: list[Part], given: dict[str, int], symbolic: bool, eager: str = ""
 ) -> Cluster:
     """Both cores of a kernel together, under these numbers."""
-    members = [Member(p.kind, p.program, p.foreign, Values(p.program, given)) for p in parts]
+    lane = given.get(LANE, 0)
+    members = [Member(p.kind, p.program, p.foreign, Values(p.program, {**given, LANE: lane_of(p.kind, lane)}))
+               for p in parts]
     automatic = not context.explicit_sync and not any(is_manual(p.program) for p in parts)
-    return Cluster(members, context.target, symbolic, automatic, eager, context.strict)
+    return Cluster(members, context.target, symbolic, automatic, lane, eager, context.strict)
 
 
 def _sites(context: Context) -> Iterator[CoreSite]:
@@ -46,6 +48,7 @@ def _sites(context: Context) -> Iterator[CoreSite]:
     tried = list(islice(choices(own, own.symbols.facts & context.assumed), MOST_RUNS)) or [{}]
     walks = [walk_cores(context, parts, {**tried[0], LANE: lane}, symbolic=True) for lane in (0, 1)]
     why = next((w.blind or "a core waits for ever for the other" for w in walks if w.blind or w.stuck), "")
+    mixed = next((w.mixed for w in walks if w.mixed), "")
     broken, met = _broken(context, parts, tried) if not why else ({}, {})
     for key, pair in _pairs(_joined(walks), met, walks[0], sides).items():
         second = pair.second
@@ -53,7 +56,7 @@ def _sites(context: Context) -> Iterator[CoreSite]:
             continue
         given, asked = broken.get(key, ({}, frozenset()))
         fails = key in broken and not asked
-        unsure = "" if fails else _unsure(key, pair, walks, sides, why)
+        unsure = "" if fails else _unsure(key, pair, walks, sides, why or mixed)
         if not fails and pair.open and unsure:
             unsure = f"it depends on {', '.join(sorted(asked))}" if asked else unsure
         first, line = pair.first.access.step.op, own.location(pair.first.access.step.op).line
@@ -88,9 +91,7 @@ def _unsure(key: Key, pair: Between, walks: list[Cluster], sides: Sides, why: st
     followed = not any(m.why for w in walks for m in w.members)
     if not why and not pair.open and (pair.parted or followed):
         return ""
-    if why or not sides.why:
-        return why or "the two cores do not tell each other of it in every run"
-    return sides.why
+    return why or sides.unordered or "the two cores do not tell each other of it in every run"
 
 
 def _joined(walks: list[Cluster]) -> dict[Key, Between]:

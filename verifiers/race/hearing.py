@@ -16,10 +16,12 @@ from verifiers.race.sync import Kind, Sync
 @dataclass(frozen=True, slots=True, eq=False)
 class Hearing:
     """By the step of a wait, the sets of this core of which the other one, a core of `other` kind, has always heard
-    when it answers. `ever`: those of which it has heard in some run; None where that is not known, for `why`."""
+    when it answers. `ever`: those of which it has heard in some run, None where that is not known, for `why`;
+    `earlier`: those of which it has in some run, of the last time or of one before."""
 
     always: Mapping[int, frozenset[int]] = field(default_factory=dict)
     ever: Mapping[int, frozenset[int]] | None = None
+    earlier: Mapping[int, frozenset[int]] = field(default_factory=dict)
     other: str = "other"
     why: str = ""
 
@@ -27,9 +29,11 @@ class Hearing:
         """Sets that some wait stands for."""
         return frozenset[int]().union(*self.always.values())
 
-    def may(self, wait: int, told: int) -> bool:
-        """Whether the other core may have heard of a set when it gives what a wait takes."""
-        return self.ever is None or told in self.ever.get(wait, ())
+    def may(self, wait: int, told: int) -> int:
+        """Of how many of the last two times of a set the other core may have heard when it gives what a wait takes."""
+        if self.ever is None or told in self.ever.get(wait, ()):
+            return 2
+        return 1 if told in self.earlier.get(wait, ()) else 0
 
     def syncs(self, steps: list[Step], target: Target) -> Iterator[Sync]:
         """The sets and waits, as they order this core's pipes."""

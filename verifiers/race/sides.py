@@ -81,21 +81,27 @@ class Sides:
         """What keeps the walks from standing for all runs, '' if nothing."""
         return self._walks[1] or next((t.why for t in self.lanes if t.why), "")
 
+    @property
+    def unordered(self) -> str:
+        """What keeps the order of both cores' accesses from being told for all runs, '' if nothing."""
+        return self.why or next((t.mixed for t in self.lanes if t.mixed), "")
+
     def ordered(self, pair: Pair) -> bool:
         """Whether two accesses of different cores are ordered in every run."""
         one, other = pair[:2], pair[2:]
-        return not self.why and not any(
+        return not self.unordered and not any(
             both in t.unordered for t in self.lanes for both in ((*one, *other), (*other, *one)))
 
     def hearing(self, kind: str) -> Hearing:
         """What the waits of the core of that kind tell it of its own sets."""
         (other,) = {"cube", "vector"} - {kind}
-        if self.why:
-            return Hearing(other=other, why=self.why)
+        if self.unordered:
+            return Hearing(other=other, why=self.unordered)
         waits = {wait for t in self.lanes for own, wait in t.heard if own == kind}
         always = {w: self._sets(kind, [t.heard.get((kind, w), -1) for t in self.lanes], True) for w in waits}
         ever = {w: self._sets(kind, [t.maybe.get((kind, w), 0) for t in self.lanes], False) for w in waits}
-        return Hearing(always, ever, other)
+        earlier = {w: self._sets(kind, [t.earlier.get((kind, w), 0) for t in self.lanes], False) for w in waits}
+        return Hearing(always, ever, earlier, other)
 
     def _sets(self, kind: str, bits: list[int], always: bool) -> frozenset[int]:
         """The sets that both lanes, or one of them, have these bits for."""

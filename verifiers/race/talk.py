@@ -23,13 +23,13 @@ from pypto_verified.index import (
 from pypto_verified.index.cond import FALSE, variable
 from pypto_verified.index.expr import Atom
 from pypto_verified.pto.legality_context import pipe_id
-from pypto_verified.pto.module import EnumAttr
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import SCALAR, cross_flag
 from verifiers.access import Branch, Node, Sequence, Step
 from verifiers.race.accesses import Access, accesses_of, is_global
-from verifiers.race.cluster import LANE, POPS, PUSHES, flag_id, flag_pipe, id_for_lane, of_one_lane
+from verifiers.race.cluster import LANE, POPS, PUSHES, flag_id, flag_pipe, id_for_lane, lane_of, meeting_of, of_one_lane
 from verifiers.race.cycles import stepped_variable
+from verifiers.race.order import PIPES
 from verifiers.race.parts import Part
 from verifiers.race.places import Place
 from verifiers.race.sync import Sync, sync_of
@@ -44,15 +44,15 @@ class NotFollowedError(Exception):
 @dataclass(frozen=True, slots=True, eq=False)
 class Act:
     """An op. `gives`, `takes`: what its signal is called, without the id; `id` of a flag; `pipe` on which it gives, or
-    which it holds back until it takes (SCALAR: the whole core); `meets`: it waits for all cores; `sync`: what it does
-    within its core; `touched`: its accesses to global memory."""
+    which it holds back until it takes (SCALAR: the whole core); `meets`: the mode of a meeting of all cores; `sync`:
+    what it does within its core; `touched`: its accesses to global memory."""
 
     step: Step
     gives: Hashable = None
     takes: Hashable = None
     id: Expr | None = None
     pipe: str = ""
-    meets: bool = False
+    meets: str = ""
     sync: Sync | None = None
     touched: tuple[Access, ...] = ()
 
@@ -107,7 +107,7 @@ class Talk:
         self._lane = lane
         self._shared = shared
         self._accesses = accesses_of(part.program, target)
-        self._marked: dict[str, IntLike] = {LANE: lane}
+        self._marked: dict[str, IntLike] = {LANE: lane_of(part.kind, lane)}
 
     @cached_property
     def said(self) -> tuple[Said, ...]:
@@ -117,6 +117,10 @@ class Talk:
     def names(self) -> frozenset[str]:
         """What branches and loops go by, as it is marked."""
         return frozenset(_names(self.said))
+
+    def acts(self) -> Iterator[Act]:
+        """All of its ops."""
+        return _acts(self.said)
 
     def line(self, step: Step) -> int:
         return self.program.location(step.op).line
@@ -194,8 +198,7 @@ class Talk:
         if row is not None:
             return self._flag(step, name == row.set, row.stalls_core)
         if name == "pto.syncall":
-            named = step.op.attrs.get("core_type")
-            return Act(step, meets=isinstance(named, EnumAttr) and named.member == "mix", sync=sync_of(step, target))
+            return Act(step, meets=meeting_of(step), sync=sync_of(step, target))
         touched = tuple(a for a in self._accesses.get(step.index, ()) if is_global(a))
         if name in POPS:
             pipe = step.phases[0].pipe if target.on_chip_pipe else SCALAR
@@ -209,7 +212,7 @@ class Talk:
 
     def _flag(self, step: Step, sets: bool, stalls: bool) -> Act | None:
         asked, pipe = flag_id(step), flag_pipe(step)
-        if asked is None or not pipe or (asked.value is None and of_one_lane(step, self._target)):
+        if asked is None or pipe not in PIPES or (asked.value is None and of_one_lane(step, self._target)):
             raise NotFollowedError(f"the flag at line {self.line(step)} is not followed")
         id = self.mark(asked)
         if id.value is not None:
@@ -232,21 +235,22 @@ def _names(said: tuple[Said, ...]) -> Iterator[str]:
             yield from _names(one.body)
 
 
+def _acts(said: tuple[Said, ...]) -> Iterator[Act]:
+    for one in said:
+        if isinstance(one, Act):
+            yield one
+        else:
+            yield from _acts(one.body if isinstance(one, Turns) else (*one.then, *one.orelse))
+
+
 def _tells(said: Said) -> bool:
     """Whether the other core sees any of it."""
     if isinstance(said, Act):
-        return said.gives is not None or said.takes is not None or said.meets
+        return said.gives is not None or said.takes is not None or bool(said.meets)
     parts = said.body if isinstance(said, Turns) else (*said.then, *said.orelse)
     return any(map(_tells, parts))
 
 
 def _quiet(said: tuple[Said, ...]) -> list[Act]:
     """What takes place where it is not asked whether, and how often: its accesses. What it orders is not counted on."""
-    found: list[Act] = []
-    for one in said:
-        if isinstance(one, Act):
-            if one.touched:
-                found.append(Act(one.step, touched=one.touched))
-        else:
-            found += _quiet(one.body if isinstance(one, Turns) else (*one.then, *one.orelse))
-    return found
+    return [Act(act.step, touched=act.touched) for act in _acts(said) if act.touched]

@@ -10,9 +10,9 @@ together.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
@@ -47,26 +47,31 @@ _MOST_ALIKE = 3
 Pair: TypeAlias = tuple[str, int, str, int]
 """Kind of core and step of the earlier access, and of the later one."""
 _TURN = "turn@"
+_T = TypeVar("_T", str, int)
 
 
 class Together:
     """The walk. `why`: what keeps it from standing for all runs, '' if nothing; then no core waits for ever and no flag
     is left, `unordered` has every pair of accesses of different cores, given as `meeting`, that some run leaves
     unordered, and `heard` says for each wait (kind of core, step) which sets of its own core the other one has heard
-    of whenever it has answered, `maybe` of which in some run. The core number `eager` goes on whenever it can: then no
-    counter of the other one ever exceeds what it holds, in any order of the two."""
+    of whenever it has answered, `maybe` of which in some run, `earlier` of which by an earlier time. `mixed`: what
+    keeps the order of the signals under one name from being that of the text, '' if nothing. The core number `eager`
+    goes on whenever it can: then no counter of the other one ever exceeds what it holds, in any order of the two."""
 
     def __init__(
         self, talks: tuple[Talk, Talk], target: Target, automatic: bool, assumed: Cond, meeting: frozenset[Pair],
         eager: int | None = None, strict: bool = False,
     ) -> None:
         self.why = ""
+        self.mixed = ""
         self._eager = eager
         self._strict = strict
         self.unordered: set[Pair] = set()
         self.heard: dict[tuple[str, int], int] = {}
         self.maybe: dict[tuple[str, int], int] = {}
+        self.earlier: dict[tuple[str, int], int] = {}
         self.bits: dict[tuple[str, int], int] = {}
+        self._first: dict[tuple[str, int], int] = {}
         self._talks = talks
         self._target = target
         self._automatic = automatic
@@ -75,6 +80,8 @@ class Together:
         self._accesses: list[tuple[int, Access]] = []
         self._access_bits: dict[tuple[int, int], int] = {}
         self._sets = [0, 0]
+        self._ends: dict[Hashable, dict[str, int]] = {}
+        self._waiting = tuple({a.pipe for a in t.acts() if a.takes is not None} for t in talks)
         self._seen: dict[Hashable, list[Seen]] = {}
         self._left = MOST_ACTS
         self._made = 0
@@ -86,7 +93,7 @@ class Together:
 
     def sets_of(self, kind: str, bits: int) -> Iterator[int]:
         """The steps of the sets that these bits stand for."""
-        return (step for (own, step), bit in self.bits.items() if own == kind and bits >> bit & 1)
+        return (step for (own, step), bit in self.bits.items() if own == kind and bits & bit)
 
     # Paths
 
@@ -236,6 +243,8 @@ class Together:
                 while state.stacks[core]:
                     *outer, frame = state.stacks[core]
                     if frame.next < 0:
+                        if core == self._eager:
+                            return None
                         break
                     if frame.next == len(frame.block):
                         again = replace(frame, next=-1, k=frame.k + 1)
@@ -269,6 +278,10 @@ class Together:
             tokens = state.signals.get(key, ())
             if not tokens:
                 return False
+            ends = self._ends.setdefault(("takes", key), {})
+            ends[act.pipe] = 0
+            if len(ends) > 1:
+                self.mixed = self.mixed or self._by_two_pipes(core, act, "waited for by", ends)
             state.signals[key] = tokens[1:]
             self._learn(order, act.pipe, tokens[0])
             if act.takes == "flag":
@@ -298,13 +311,25 @@ class Together:
         now = ~order.waits_for(act.pipe)
         self.heard[place] = self.heard.get(place, -1) & now
         self.maybe[place] = self.maybe.get(place, 0) | (now & order.live)
+        for told, bit in self._first.items():
+            if now & order.live & bit:
+                self.earlier[place] = self.earlier.get(place, 0) | self.bits[told]
 
     def _give(self, state: State, core: int, act: Act) -> None:
         key = self._signal(state, core, act.gives, act.id, 1 - core)
         if act.gives == "flag":
             place = (self._talks[core].kind, act.step.index)
-            bit = self.bits.setdefault(place, len(self.bits) + len(self._accesses))
-            self._begin(state, 1 << bit, core, (act.pipe,))
+            bit = self._bit_of(self.bits, place)
+            first = self._bit_of(self._first, place)
+            self._begin(state, bit | (first & ~state.orders[core].live), core, (act.pipe,))
+            ends = self._ends.setdefault(("gives", key), {})
+            ends[act.pipe] = ends.get(act.pipe, 0) | bit
+            if any(state.orders[core].waits_for(act.pipe) & bits for pipe, bits in ends.items() if pipe != act.pipe):
+                self.mixed = self.mixed or self._by_two_pipes(core, act, "set by", ends)
+            if self._eager is not None and self._waiting[core] - {SCALAR, act.pipe}:
+                raise NotFollowedError(
+                    f"{act.pipe} of the {self._talks[core].kind} core may set the flag of line "
+                    f"{self._talks[core].line(act.step)} while another pipe waits")
         done = self._own(core) if self._automatic else self._on_pipe[core, act.pipe]
         token = state.orders[core].waits_for(act.pipe) & ~done
         state.signals[key] = (*state.signals.get(key, ()), token)
@@ -318,6 +343,14 @@ class Together:
             raise NotFollowedError(
                 f"line {self._talks[core].line(act.step)} may run ahead of the waits of the "
                 f"{self._talks[1 - core].kind} core by any number of turns")
+
+    def _bit_of(self, bits: dict[tuple[_T, int], int], of: tuple[_T, int]) -> int:
+        """The bit of an access, or of a set, and one of its own the first time."""
+        return bits.setdefault(of, 1 << (len(self.bits) + len(self._first) + len(self._access_bits)))
+
+    def _by_two_pipes(self, core: int, act: Act, does: str, pipes: Iterable[str]) -> str:
+        return (f"the flag of line {self._talks[core].line(act.step)} is {does} {' and '.join(sorted(pipes))} of the "
+                f"{self._talks[core].kind} core, in an order that nothing fixes")
 
     def _own(self, core: int) -> int:
         found = 0
@@ -336,16 +369,15 @@ class Together:
         for access in act.touched:
             number = (core, access.number)
             if number not in self._access_bits:
-                self._access_bits[number] = len(self.bits) + len(self._accesses)
                 self._accesses.append((core, access))
-            bit = self._access_bits[number]
+            bit = self._bit_of(self._access_bits, number)
             pending = state.orders[core].waits_for(access.pipe) & state.orders[core].live
             for theirs, earlier in self._accesses:
                 pair = (self._talks[theirs].kind, earlier.step.index, self._talks[core].kind, act.step.index)
-                theirs_pending = pending >> self._access_bits[theirs, earlier.number] & 1
+                theirs_pending = pending & self._access_bits[theirs, earlier.number]
                 if theirs != core and theirs_pending and pair in self._meeting:
                     self.unordered.add(pair)
-            self._begin(state, 1 << bit, core, (access.pipe,))
+            self._begin(state, bit, core, (access.pipe,))
 
     def _sync(self, state: State, core: int, act: Act) -> None:
         order, sync = state.orders[core], act.sync
@@ -368,7 +400,7 @@ class Together:
         if state.met[core] == state.met[1 - core]:
             other = state.stacks[1 - core]
             at = other[-1].block[other[-1].next] if other and 0 <= other[-1].next < len(other[-1].block) else None
-            if not isinstance(at, Act) or not at.meets:
+            if not isinstance(at, Act) or at.meets != act.meets:
                 return False
             for order in state.orders:
                 for own in (0, 1):

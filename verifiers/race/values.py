@@ -17,6 +17,7 @@ _CHOSEN = frozenset({SymbolKind.DIM, SymbolKind.BLOCK, SymbolKind.PARAM, SymbolK
 MOST_TRIED = 240
 """Choices of numbers that are tried for one function."""
 _SMALL = (1, 2, 3, 0, 4, 5)
+_MOST_BLOCKS = 128
 _FARTHEST, _MOST_TURNS = 2048, 4
 
 
@@ -149,7 +150,9 @@ def choices(
     scale = max(steps, default=1)
     small = list(dict.fromkeys(k * s + d for s in (1, *steps) for k in _SMALL for d in (0, 1) if not d or s > 1))
     far = [n for n in turns(program) if n not in small]
-    fixed = {
+    launched = (n for n, k in kinds.items() if k is SymbolKind.LAUNCH and n not in told)
+    launch = {n: v for n in launched if (v := _allowed(n, tuple(range(1, _MOST_BLOCKS)), background)) > 1}
+    fixed = launch | {
         n: 0 if kinds[n] is SymbolKind.BLOCK else _allowed(n, (4 * scale, *small), background)
         for n in names if n not in moving}
     full = {n: v for n, v in _full_extents(program).items() if n in moving}

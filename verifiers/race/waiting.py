@@ -60,7 +60,10 @@ def _sites(context: Context) -> Iterator[TalkSite]:
 def _seen(context: Context, parts: list[Part]) -> _Seen:
     own = context.program
     seen = _Seen()
-    for given in islice(choices(own, own.symbols.facts & context.assumed), MOST_RUNS):
+    tried = list(islice(choices(own, own.symbols.facts & context.assumed), MOST_RUNS))
+    if not tried:
+        seen.blind = "no small numbers are as the assumptions say"
+    for given in tried:
         for lane in (0, 1):
             run = walk_cores(context, parts, {**given, LANE: lane}, symbolic=False)
             seen.blind = seen.blind or run.blind or next((

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from pypto_verified.pto.module import Op
+from pypto_verified.simulator.errors import UnmodelledError
 from pypto_verified.simulator.schedule.clocks import Timeline, Token, together
 from pypto_verified.simulator.schedule.code import Issue
 from pypto_verified.simulator.schedule.core import SCALAR, Core
@@ -148,6 +149,8 @@ def set_cross(core: Core, issue: Issue) -> Iterator[Item]:
     """`sync.set`, `set_cross_block`, `set_intra_block`."""
     op, world = issue.op, core.world
     id, pipe = _ids(core, issue), member(op, "pipe")
+    if pipe not in core.lanes:
+        raise UnmodelledError(f"{op.name} on {pipe}")
     if op.name in _INTRA and world.target.name == "a5":
         yield _intra_set(core, op, pipe, id)
         return

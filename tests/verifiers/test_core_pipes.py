@@ -1,0 +1,173 @@
+"""Two cores whose pipes, lanes and launches make their order another one than that of the text: nothing of it is proved
+that a run contradicts, and buffers in turn are no race."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.pto.reader import read
+from pypto_verified.report.model import Verdict
+from pypto_verified.simulator import schedule
+from pypto_verified.simulator.errors import UnmodelledError
+from pypto_verified.targets import target
+from tests.verifiers.kernels import check, kernel, verdicts
+from tests.verifiers.test_both_sides import LOAD, STORE, crossing, goes_wrong, race_core, races, run, when
+from tests.verifiers.test_cores_wait import Lines, both, heard, judged, told, turns
+from verifiers import Options, verify
+
+PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
+
+
+def meet(mode: str = "hard", kinds: str = "mix") -> str:
+    return f"pto.syncall() mode = #pto.sync_all_mode<{mode}>, core_type = #pto.sync_core_type<{kinds}>"
+
+
+def lane_is(number: int, *body: str) -> Lines:
+    return ("%b = pto.get_subblock_idx", "%lane = arith.index_cast %b : i64 to index",
+            f"%mine = arith.cmpi eq, %lane, %c{number} : index", "scf.if %mine {", *body, "}")
+
+
+def raced(text: str, chip: str) -> bool:
+    """Whether two accesses race in some order of the pipes."""
+    module = read(text, "k.pto")
+    sizes, names = {"M": 1, "N": 0}, ("late", "exhaustive")
+    runs = (schedule.replay(module, "k", sizes, target(chip), schedule=name) for name in names)
+    return any(outcome.races for outcome in runs)
+
+
+def counted(text: str, chip: str = "a2a3") -> set[Verdict]:
+    return {o.verdict for o in judged(text, chip)[0].obligations if o.rule == "EVENT-COUNT"}
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("between", "expected"), [((), UNKNOWN), (("pto.barrier <PIPE_ALL>",), PROVED)])
+def test_a_flag_that_two_pipes_set_tells_of_either(between: Lines, expected: Verdict) -> None:
+    """The set of MTE2 need not wait for the store: who takes one signal of two may have that one."""
+    text = crossing((STORE, told(3), *between, told(3, "MTE2")), (heard(3), LOAD, heard(3)))
+    assert (race_core(text) == {PROVED}) is (expected is PROVED)
+    assert raced(text, "a2a3") is (expected is UNKNOWN)
+    assert judged(text, "a2a3")[1] == {PROVED}
+
+
+def test_a_flag_of_a_block_that_two_pipes_wait_for_is_taken_by_either() -> None:
+    """On a5 each wait holds back its own pipe: MTE2 may take the first signal, which does not tell of the store."""
+    def to_lanes(pipe: str) -> Lines:
+        return tuple(f"pto.set_intra_block <PIPE_{pipe}>, {id}" for id in (3, 19))
+
+    for first, expected in (("MTE3", UNKNOWN), ("MTE2", PROVED)):
+        waits = (f"pto.wait_intra_block <PIPE_{first}>, 3", "pto.wait_intra_block <PIPE_MTE2>, 3", LOAD)
+        text = crossing((*to_lanes("FIX"), STORE, *to_lanes("FIX")), waits)
+        found = {o.verdict for o in races(text, "a5").obligations if o.rule == "RACE-CORE"}
+        assert found == {expected}
+        assert raced(text, "a5") is (expected is UNKNOWN)
+
+
+def test_a_pipe_that_is_not_held_back_may_set_its_flag_again_and_again() -> None:
+    """On a5 FIX sets its flag while MTE2 waits for the answer."""
+    def cube(pipe: str) -> Lines:
+        return turns("c32", *(f"pto.wait_intra_block <PIPE_{pipe}>, {id}" for id in (4, 20)),
+                     *(f"pto.set_intra_block <PIPE_FIX>, {id}" for id in (3, 19)))
+
+    vector = turns("c32", "pto.set_intra_block <PIPE_MTE2>, 4", "pto.wait_intra_block <PIPE_MTE2>, 3")
+    for pipe in ("MTE2", "FIX"):
+        text = both(cube(pipe), vector)
+        over = [str(e) for e in run(read(text, "k.pto"), "a5", 0, 0).errors if "exceeds" in str(e)]
+        assert ("id 3" in " ".join(over)) is (pipe == "MTE2")
+        assert counted(text, "a5") == {UNKNOWN if pipe == "MTE2" else PROVED}
+
+
+def test_a_flag_of_no_single_pipe_is_not_followed() -> None:
+    text = crossing((STORE, told(3, "ALL")), (heard(3), LOAD))
+    assert race_core(text) == {UNKNOWN}
+    errors = run(read(text, "k.pto"), "a2a3", 1, 0).errors
+    assert any(isinstance(e, UnmodelledError) and "on ALL" in str(e) for e in errors)
+
+
+@pytest.mark.requirement("EV-06")
+def test_a_core_runs_ahead_past_the_heads_of_its_loops() -> None:
+    """The other one waits as often as it is written down, and no small size leads there."""
+    cube, vector = turns("c32", told(3)), (heard(3),) * 32
+    large = "%both = arith.minsi %M, %N : index"
+    text = both((large, *when("%both sgt %c100", *cube)), (large, *when("%both sgt %c100", *vector)),
+                "%M: index, %N: index")
+    assert counted(text) == {UNKNOWN}
+    outcome = run(read(text, "k.pto"), "a2a3", 101, 101)
+    assert any("exceeds 15" in str(e) for e in outcome.errors)
+
+
+@pytest.mark.requirement("EV-06")
+def test_barriers_of_two_modes_do_not_meet() -> None:
+    for other, expected in (("hard", PROVED), ("soft", REFUTED)):
+        text = both((meet(),), (meet(other),))
+        assert judged(text, "a2a3")[1] == {expected}
+        assert (run(read(text, "k.pto"), "a2a3", 0, 0).deadlock is not None) is (expected is REFUTED)
+    text = crossing(when("%M sgt %c100", STORE, meet()), when("%M sgt %c100", meet("soft"), LOAD))
+    assert judged(text, "a2a3")[1] == {UNKNOWN}
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("number", "vector", "expected"), [
+    (0, (heard(3),), {PROVED}), (0, lane_is(0, heard(3)), {REFUTED, PROVED}), (1, lane_is(1, heard(3)), {REFUTED}),
+    (1, (), {PROVED})])
+def test_a_cube_has_the_number_of_no_lane(number: int, vector: Lines, expected: set[Verdict]) -> None:
+    """It reads 0, and its flag reaches both."""
+    text = both(lane_is(number, told(3)), vector)
+    outcome = run(read(text, "k.pto"), "a2a3", 0, 0)
+    assert goes_wrong(outcome) is (REFUTED in expected)
+    verdicts = judged(text, "a2a3")[1]
+    assert (REFUTED in verdicts) is (REFUTED in expected)
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize("assume", [("M == 1000", "N == 0"), ("M >= 100000",)])
+def test_assumptions_that_no_small_numbers_meet_prove_nothing(assume: tuple[str, ...]) -> None:
+    text = both(turns("M", told(3), heard(5, "FIX")), turns("N", heard(3), told(5, "MTE2")), "%M: index, %N: index")
+    (result,) = verify(read(text, "k.pto"), target("a2a3"), Options(families=frozenset({"EVENT"}), assume=assume))
+    assert {o.verdict for o in result.obligations if o.rule == "EVENT-CORES"} == {UNKNOWN}
+    assert goes_wrong(run(read(text, "k.pto"), "a2a3", 10, 0))
+
+
+@pytest.mark.requirement("EV-06")
+def test_a_launch_that_is_assumed_is_run() -> None:
+    text = both((meet(),), lane_is(0, meet()))
+    for assume in ((), ("block_num == 24",)):
+        (result,) = verify(read(text, "k.pto"), target("a2a3"), Options(families=frozenset({"EVENT"}), assume=assume))
+        assert REFUTED in {o.verdict for o in result.obligations if o.rule == "EVENT-CORES"}
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("body", "expected"), [
+    ((meet(kinds="aiv_only"),), PROVED),
+    (turns("M", meet(kinds="aiv_only")), PROVED),
+    (turns("blk", meet(kinds="aiv_only")), UNKNOWN),
+    (when("%blk eq %c0", meet(kinds="aiv_only")), UNKNOWN),
+    (("%even = arith.remsi %blk, %c2 : index", *when("%even eq %c0", meet(kinds="aiv_only"))), UNKNOWN),
+    (lane_is(0, meet(kinds="aiv_only")), UNKNOWN),
+    (("%word = pto.load_scalar %p[%c0] : !pto.ptr<f32> -> f32", "%n = arith.fptosi %word : f32 to i32",
+      "%times = arith.index_cast %n : i32 to index", *turns("times", meet("soft", "aiv_only"))), UNKNOWN)])
+def test_all_cores_come_to_a_barrier_equally_often(body: Lines, expected: Verdict) -> None:
+    """What only some blocks or lanes come to, the others wait at for ever."""
+    block = ("%b0 = pto.get_block_idx", "%blk = arith.index_cast %b0 : i64 to index")
+    result = check(kernel("\n".join((*block, *body)), "%M: index"), families="EVENT", assume=("block_num == 48",))
+    assert verdicts(result, "EVENT-LAUNCH") == {expected}
+    if expected is UNKNOWN:
+        assert all("cores may come to it less often" in f.message for f in result.findings)
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("ahead", "races_then"), [(2, False), (3, True)])
+def test_buffers_in_turn_are_no_race_though_the_answer_is_one_turn_old(ahead: int, races_then: bool) -> None:
+    """A cube stores to one of two windows in turn and waits from the turn `ahead` on; its lanes answer each load."""
+    def in_turn(line: str, window: str) -> Lines:
+        at = (f"%{window}2 = pto.partition_view %pv, offsets = [%slot, %c0], sizes = [%c16, %c16] : "
+              "!pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<16x16xf32>")
+        return ("%rest = arith.remsi %i, %c2 : index", "%slot = arith.muli %rest, %c16 : index", at,
+                line.replace(f"%{window} ", f"%{window}2 "))
+
+    ask, answer = heard(5, "FIX"), told(5, "MTE2")
+    left = [line.replace("%is", f"%is{n}") for n in range(ahead) for line in when(f"%M sgt %c{n}", ask)]
+    text = crossing((*turns("M", *when(f"%i sge %c{ahead}", ask), *in_turn(STORE, "cw"), told(3)), *left),
+                    turns("M", heard(3), *in_turn(LOAD, "vw"), answer))
+    found = {o.verdict for o in races(text).obligations if o.rule in ("RACE-WAW", "RACE-CORE")}
+    assert (REFUTED in found) is races_then
+    assert any(run(read(text, "k.pto"), "a2a3", m, 0).races for m in (0, 1, 2, 3, 5)) is races_then
