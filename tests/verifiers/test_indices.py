@@ -83,8 +83,8 @@ def test_a_gather_by_comparison_is_not_modelled() -> None:
 
 
 def _sorted(length: str, valid: str) -> set[Verdict]:
-    """Runs of `length` columns of a row of 2048 with `valid` valid ones."""
-    row = tile(1, 2048)
+    """Runs of `length` columns of a row of 2048, or of more, with `valid` valid ones."""
+    row = tile(1, max(2048, int(valid)))
     return verdicts(check(kernel("\n".join((
         f"%cols = arith.constant {valid} : index", f"%run = {length}", alloc("s", row, rows="c1", cols="cols"),
         given("s", row, rows="c1", cols="cols"), alloc("d", row, 8192, "c1", "cols"),
@@ -97,6 +97,9 @@ def _sorted(length: str, valid: str) -> set[Verdict]:
     (512, 2048, Verdict.PROVED),
     (64, 320, Verdict.REFUTED),   # one run more than a group
     (256, 1280, Verdict.REFUTED),
+    (64, 255 * 256, Verdict.PROVED),
+    (64, 256 * 256, Verdict.REFUTED),   # more groups than are counted
+    (128, 256 * 256, Verdict.PROVED),
 ])
 def test_runs_are_merged_in_whole_groups_of_four(length: int, valid: int, expected: Verdict) -> None:
     assert _sorted(f"arith.constant {length} : i32", str(valid)) == {expected}
@@ -115,6 +118,29 @@ def _lists(exhausted: bool) -> Verdict:
 def test_a_merge_that_stops_when_a_list_is_used_up_leaves_the_rest() -> None:
     assert _lists(False) is Verdict.PROVED
     assert _lists(True) is Verdict.UNKNOWN
+
+
+@pytest.mark.requirement("VF-01")
+@pytest.mark.parametrize(("dtype", "even", "scratch", "result", "expected"), [
+    ("f32", 2, 128, "both", Verdict.PROVED), ("f32", 1, 128, "both", Verdict.UNKNOWN),
+    ("f16", 4, 128, "both", Verdict.PROVED), ("f16", 2, 128, "both", Verdict.UNKNOWN),
+    ("f32", 2, 120, "both", Verdict.UNKNOWN), ("f32", 2, 128, "c128", Verdict.UNKNOWN)])
+def test_lists_of_any_length_are_merged_in_whole_pairs_by_way_of_the_scratch(
+    dtype: str, even: int, scratch: int, result: str, expected: Verdict
+) -> None:
+    """A list of up to 64 columns, a multiple of `even`, and one of 64; a pair is a value and its number, 8 bytes. What
+    only some callers break is not decided."""
+    row, between, wide = tile(1, 64, dtype), tile(1, scratch, dtype), tile(1, 512, dtype)
+    text = kernel("\n".join((
+        "%n = arith.constant dense<0> : vector<4xi16>", f"%even = arith.constant {even} : index",
+        f"%most = arith.constant {64 // even} : index", "%some = arith.minsi %M, %most : index",
+        "%times = arith.maxsi %some, %c0 : index", "%len = arith.muli %times, %even : index",
+        "%both = arith.addi %len, %c64 : index",
+        alloc("a", row, rows="c1", cols="len"), alloc("b", row, 8192, "c1"), alloc("t", between, 16384, "c1", "both"),
+        alloc("d", wide, 32768, "c1", result),
+        f"pto.tmrgsort ins(%a, %b, %t {{exhausted = false}} : {row}, {row}, {between}) "
+        f"outs(%d, %n : {wide}, vector<4xi16>)")), "%M: index")
+    assert verdicts(check(text, families="VALID"), "VALID-MERGE") == {expected}
 
 
 def _synced(read: str, text: str) -> set[Verdict]:
