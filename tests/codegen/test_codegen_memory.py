@@ -151,6 +151,30 @@ def test_window_of_a_three_dimensional_tensor() -> None:
     assert "sizes = [%c1_index, %c16_index, %c64_index]" in found[-2]
 
 
+@pytest.mark.requirement("CG-06")
+def test_a_row_is_stored_to_a_tensor_of_one_dimension() -> None:
+    row = tensor(256)
+    for rows in (1, 16):
+        x, out = Var("x", tile(16, 64, valid=(rows, 64))), Var("out", row)
+        function = kernel([*load(0, (rows, 64)), do("tile.store", x, nums(128), out)], A, out)
+        if rows == 1:
+            assert lines(function)[-2] == (
+                "%out_pview = pto.partition_view %out_view, offsets = [%c128_index], sizes = [%c64_index] "
+                ": !pto.tensor_view<?xf32> -> !pto.partition_tensor_view<64xf32>")
+        else:
+            with pytest.raises(CodegenError, match="a 2-D tile does not fit a 1-D tensor"):
+                lines(function)
+
+
+@pytest.mark.requirement("CG-01")
+def test_a_tensor_that_a_scalar_is_written_to_is_still_the_parameter() -> None:
+    o2 = Var("o2", OUT.type)
+    write = let(o2, "tensor.write", OUT, nums(0, 0), Const(1.0, FP32))
+    found = lines(kernel([write, do("tensor.write", o2, nums(1, 2), Const(2.0, FP32))], OUT))
+    assert [line.partition(",")[2].partition(" :")[0] for line in found if "store_scalar" in line] == [
+        " %arg0[%c0_index]", " %arg0[%c66_index]"]
+
+
 @pytest.mark.requirement("CG-07")
 def test_tiles_at_one_address_share_the_constant() -> None:
     x, y = Var("x", tile(16, 64)), Var("y", tile(16, 64))
@@ -243,6 +267,15 @@ def test_scalar_read_follows_the_strides_of_the_view() -> None:
     cfg = Var("cfg", tensor(8, 4, dtype=INT32, view=TensorView(stride=(16, 2))))
     found = lines(kernel([let(scalar("n", INT32), "tensor.read", cfg, nums(1, 2))], cfg))
     assert found[-1] == "%n = pto.load_scalar %arg0[%c20_index] : !pto.ptr<i32> -> i32"  # 1 * 16 + 2 * 2
+
+
+@pytest.mark.requirement("CG-01")
+def test_scalar_access_through_a_slice_is_not_modelled() -> None:
+    x, w, s = Var("x", tile(16, 64)), Var("w", tile(8, 64, at=2048, base="mem_vec_0")), scalar("s", FP32)
+    cut = let(w, "tile.slice", x, nums(8, 64), nums(8, 0))
+    for access in (let(s, "tile.read", w, nums(0, 0)), do("tile.write", w, nums(0, 0), Const(1.0, FP32))):
+        with pytest.raises(NotModelled, match="through a slice"):
+            lines(kernel([*load(), cut, access], A))
 
 
 def test_scalar_access_to_a_boxed_tile_is_not_modelled() -> None:
