@@ -9,7 +9,10 @@ from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator import schedule
 from pypto_verified.simulator.errors import UnmodelledError
+from pypto_verified.simulator.schedule.faults import CounterError
 from pypto_verified.targets import target
+from tests.verifiers.examples_fifo import FREE, PUSH, pair_of_cores, pop
+from tests.verifiers.examples_fifo import turns as pipe_turns
 from tests.verifiers.kernels import check, kernel, verdicts
 from tests.verifiers.test_both_sides import LOAD, STORE, crossing, goes_wrong, race_core, races, run, when
 from tests.verifiers.test_cores_wait import Lines, both, heard, judged, told, turns
@@ -59,6 +62,7 @@ def test_a_flag_of_a_block_that_two_pipes_wait_for_is_taken_by_either() -> None:
         text = crossing((*to_lanes("FIX"), STORE, *to_lanes("FIX")), waits)
         found = {o.verdict for o in races(text, "a5").obligations if o.rule == "RACE-CORE"}
         assert found == {expected}
+        assert judged(text, "a5")[1] == {expected}
         assert raced(text, "a5") is (expected is UNKNOWN)
 
 
@@ -171,3 +175,41 @@ def test_buffers_in_turn_are_no_race_though_the_answer_is_one_turn_old(ahead: in
     found = {o.verdict for o in races(text).obligations if o.rule in ("RACE-WAW", "RACE-CORE")}
     assert (REFUTED in found) is races_then
     assert any(run(read(text, "k.pto"), "a2a3", m, 0).races for m in (0, 1, 2, 3, 5)) is races_then
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+@pytest.mark.parametrize("slots", [2, 3, 4])
+def test_a_flag_that_is_set_behind_more_tiles_than_there_are_slots_never_comes(chip: str, slots: int) -> None:
+    """The lanes pop only when they have heard the flag. On a5 a push holds back its pipe, and so its flag."""
+    for pushed in range(slots, 2 * slots + 3):
+        pops = (text for n in range(pushed) for text in (pop(f"t{n}"), FREE))
+        text = pair_of_cores("\n".join([PUSH] * pushed + [told(9)]), "\n".join((heard(9), *pops)), slots=slots,
+                             reserved=8192 * slots)
+        module = read(text, "k.pto")
+        found = [o.verdict for r in verify(module, target(chip), Options(families=frozenset({"EVENT"})))
+                 for o in r.obligations if o.rule == "EVENT-CORES"]
+        hangs = schedule.replay(module, "cube", {"n": 1}, target(chip)).deadlock is not None
+        assert hangs is (pushed > _room(chip, slots))
+        assert (set(found) == {PROVED}) is not hangs
+        assert (REFUTED in found) is (hangs and chip == "a2a3")
+
+
+def _room(chip: str, slots: int) -> int:
+    """Tiles that are pushed before one is popped. A credit stands for half of the slots, for all of two (TPush.hpp); a5
+    posts as many as such a half has tiles when it makes the pipe."""
+    period = slots if slots <= 2 else slots // 2
+    first = -(-slots // period) * period
+    return first + (period * period if chip == "a5" else 0)
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+def test_pushes_that_wait_for_slots_keep_a_flag_from_running_ahead(chip: str) -> None:
+    """A flag for each tile: there are never more than two slots ahead, and for every number of tiles."""
+    text = pair_of_cores(pipe_turns("%n", PUSH, told(9)), pipe_turns("%n", heard(9), pop(), FREE))
+    found = {o.verdict for r in verify(read(text, "k.pto"), target(chip), Options(families=frozenset({"EVENT"})))
+             for o in r.obligations if o.rule in ("EVENT-COUNT", "EVENT-CORES")}
+    assert found == {PROVED}
+    outcome = schedule.replay(read(text, "k.pto"), "cube", {"n": 40}, target(chip), schedule="program")
+    assert outcome.deadlock is None and not any(isinstance(e, CounterError) for e in outcome.errors)

@@ -24,6 +24,8 @@ from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step
 from verifiers.race.accesses import Access, accesses_of, is_global
 from verifiers.race.order import PIPES, Order
 from verifiers.race.places import Place, apart
+from verifiers.race.rings import FREES
+from verifiers.race.room import ALLOCATES, PUSHES, gives_slot, ledger_of, slots_of, takes_slot
 from verifiers.race.sync import Kind, Sync, sync_of
 from verifiers.race.values import Values
 from verifiers.recurrence import counted
@@ -34,7 +36,6 @@ LANE = "subblock_idx"
 """What a vector core's own number is called."""
 _OTHER_LANE = 16
 """Within a block of a5 a cube core speaks to lane 1 with ids that are so much larger."""
-PUSHES = ("pto.tpush_to_aiv", "pto.tpush_to_aic")
 POPS = ("pto.tpop_from_aic", "pto.tpop_from_aiv")
 
 
@@ -92,6 +93,7 @@ class Cluster:
         self._strict = strict
         self.members = sorted(members, key=lambda m: m.kind != eager)
         self._lane = lane
+        self._ledger = ledger_of(target)
         self._eager = eager
         self.over: dict[int, Step] = {}
         self.target = target
@@ -108,6 +110,7 @@ class Cluster:
         self._on_pipe: dict[tuple[str, str], int] = {(m.kind, p): 0 for m in members for p in PIPES}
         self._tokens: dict[Hashable, deque[int]] = {}
         self._ends: dict[Hashable, str] = {}
+        self._slots: dict[tuple[str, str, int], int] = {}
         self._met: dict[tuple[str, str], int] = {}
         self._epochs = {m.kind: 0 for m in members}
         self._when: dict[int, int] = {}
@@ -215,7 +218,8 @@ class Cluster:
 
     def _tells(self, step: Step) -> bool:
         name = step.op.name
-        return name in (*PUSHES, *POPS, "pto.syncall") or cross_flag(name, self.target.name) is not None
+        pipes = (*PUSHES, *POPS, *FREES.values(), *ALLOCATES)
+        return name in (*pipes, "pto.syncall") or cross_flag(name, self.target.name) is not None
 
     # One step
 
@@ -228,9 +232,13 @@ class Cluster:
         if step.op.name == "pto.syncall":
             yield from self._meet(member, step)
             return
+        if takes_slot(step, member.program):
+            yield from self._room(member, step)
         if step.op.name in POPS:
             key = ("fifo", pipe_id(step.op), member.kind)
             yield from self._wait(member, step, key, SCALAR if not self.target.on_chip_pipe else step.phases[0].pipe)
+        if gives_slot(step, member.program, self.target):
+            self._count_slot("given", self._other(member), step)
         sync = sync_of(step, self.target)
         if sync is not None:
             self._sync(member, sync)
@@ -341,7 +349,23 @@ class Cluster:
             yield
         self.waiting.pop(member.kind, None)
         self._same_pipe(("takes", key), pipe)
+        if self.mixed:
+            member.why = member.why or self.mixed
         self._learn(member, SCALAR if self.automatic else pipe, self._tokens[key].popleft())
+
+    def _count_slot(self, what: str, producer: str, step: Step) -> int:
+        key = (what, producer, pipe_id(step.op))
+        self._slots[key] = self._slots.get(key, 0) + 1
+        return self._slots[key]
+
+    def _room(self, member: Member, step: Step) -> Generator[None]:
+        """A push waits until its tile has a slot."""
+        id = pipe_id(step.op)
+        tiles, slots, ledger = self._count_slot("taken", member.kind, step), slots_of(member.program, id), self._ledger
+        while (ledger.credits(slots, tiles, self._slots.get(("given", member.kind, id), 0)).value or 0) < 0:
+            self.waiting[member.kind] = step
+            yield
+        self.waiting.pop(member.kind, None)
 
     def _same_pipe(self, end: tuple[str, Hashable], pipe: str) -> None:
         """Two pipes at one end of a signal: which of them is first is not told by the text."""

@@ -24,14 +24,17 @@ from pypto_verified.index.cond import FALSE, variable
 from pypto_verified.index.expr import Atom
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.targets import Target
+from pypto_verified.targets.fifo import period
 from pypto_verified.targets.pipes import SCALAR, cross_flag
 from verifiers.access import Branch, Node, Sequence, Step
 from verifiers.race.accesses import Access, accesses_of, is_global
-from verifiers.race.cluster import LANE, POPS, PUSHES, flag_id, flag_pipe, id_for_lane, lane_of, meeting_of, of_one_lane
+from verifiers.race.cluster import LANE, POPS, flag_id, flag_pipe, id_for_lane, lane_of, meeting_of, of_one_lane
 from verifiers.race.cycles import stepped_variable
 from verifiers.race.order import PIPES
 from verifiers.race.parts import Part
 from verifiers.race.places import Place
+from verifiers.race.rings import FREES
+from verifiers.race.room import ALLOCATES, PUSHES, gives_slot, ledger_of, slots_of, takes_slot
 from verifiers.race.sync import Sync, sync_of
 from verifiers.recurrence import counted
 from verifiers.solver.cone import names_of
@@ -45,7 +48,8 @@ class NotFollowedError(Exception):
 class Act:
     """An op. `gives`, `takes`: what its signal is called, without the id; `id` of a flag; `pipe` on which it gives, or
     which it holds back until it takes (SCALAR: the whole core); `meets`: the mode of a meeting of all cores; `sync`:
-    what it does within its core; `touched`: its accesses to global memory."""
+    what it does within its core; `needs`, `frees`: the name of a pipe's slot that it takes or gives back; `touched`:
+    its accesses to global memory."""
 
     step: Step
     gives: Hashable = None
@@ -55,6 +59,8 @@ class Act:
     meets: str = ""
     sync: Sync | None = None
     touched: tuple[Access, ...] = ()
+    needs: Hashable = None
+    frees: Hashable = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -117,6 +123,16 @@ class Talk:
     def names(self) -> frozenset[str]:
         """What branches and loops go by, as it is marked."""
         return frozenset(_names(self.said))
+
+    def slots(self, least: bool) -> dict[Hashable, int]:
+        """Tiles that it can push into each pipe that it has slots of before any is given back; `least`: and into a pipe
+        of which some are in use, so that this core waits no less often than it does."""
+        found: dict[Hashable, int] = {}
+        for act in self.acts():
+            if act.needs is not None:
+                slots = slots_of(self.program, pipe_id(act.step.op))
+                found[act.needs] = ledger_of(self._target).outstanding(slots) - (period(slots) - 1 if least else 0)
+        return found
 
     def acts(self) -> Iterator[Act]:
         """All of its ops."""
@@ -200,15 +216,19 @@ class Talk:
         if name == "pto.syncall":
             return Act(step, meets=meeting_of(step), sync=sync_of(step, target))
         touched = tuple(a for a in self._accesses.get(step.index, ()) if is_global(a))
+        slot = ("slot", pipe_id(step.op)) if _in_pipe(step) else None
+        needs = slot if takes_slot(step, self.program) else None
+        frees = slot if gives_slot(step, self.program, target) else None
         if name in POPS:
             pipe = step.phases[0].pipe if target.on_chip_pipe else SCALAR
-            return Act(step, takes=("fifo", pipe_id(step.op)), pipe=pipe, touched=touched)
+            return Act(step, takes=("fifo", pipe_id(step.op)), pipe=pipe, touched=touched, frees=frees)
         if name in PUSHES:
-            return Act(step, gives=("fifo", pipe_id(step.op)), pipe=step.phases[0].pipe, touched=touched)
+            return Act(
+                step, gives=("fifo", pipe_id(step.op)), pipe=step.phases[0].pipe, touched=touched, needs=needs)
         sync = sync_of(step, target)
-        if sync is None and not touched:
+        if sync is None and not touched and needs is None and frees is None:
             return None
-        return Act(step, sync=sync, touched=touched)
+        return Act(step, sync=sync, touched=touched, needs=needs, frees=frees)
 
     def _flag(self, step: Step, sets: bool, stalls: bool) -> Act | None:
         asked, pipe = flag_id(step), flag_pipe(step)
@@ -223,6 +243,10 @@ class Talk:
         if sets:
             return Act(step, gives="flag", id=id, pipe=pipe)
         return Act(step, takes="flag", id=id, pipe=SCALAR if stalls else pipe)
+
+
+def _in_pipe(step: Step) -> bool:
+    return step.op.name in (*PUSHES, *ALLOCATES, *FREES, *FREES.values())
 
 
 def _names(said: tuple[Said, ...]) -> Iterator[str]:
@@ -246,7 +270,8 @@ def _acts(said: tuple[Said, ...]) -> Iterator[Act]:
 def _tells(said: Said) -> bool:
     """Whether the other core sees any of it."""
     if isinstance(said, Act):
-        return said.gives is not None or said.takes is not None or bool(said.meets)
+        named = (said.gives, said.takes, said.needs, said.frees)
+        return bool(said.meets) or any(name is not None for name in named)
     parts = said.body if isinstance(said, Turns) else (*said.then, *said.orelse)
     return any(map(_tells, parts))
 

@@ -81,11 +81,13 @@ class Together:
         self._access_bits: dict[tuple[int, int], int] = {}
         self._sets = [0, 0]
         self._ends: dict[Hashable, dict[str, int]] = {}
-        self._waiting = tuple({a.pipe for a in t.acts() if a.takes is not None} for t in talks)
+        self._waiting = tuple(set(self._held(t)) for t in talks)
         self._seen: dict[Hashable, list[Seen]] = {}
         self._left = MOST_ACTS
         self._made = 0
         start = State([(Frame(t.said, 0),) for t in talks], [Order(), Order()], frozenset(conjuncts(assumed)))
+        for core, talk in enumerate(talks):
+            start.signals |= {(name, core): (-1,) * n for name, n in talk.slots(least=eager is None).items()}
         try:
             self._follow(start)
         except NotFollowedError as error:
@@ -173,7 +175,7 @@ class Together:
         if act.meets:
             return (f"whether the {other.kind} core comes to the meeting at line {own.line(act.step)} is not known for "
                     "every trip count")
-        what = f"flag {act.id!r}" if act.takes == "flag" else "a tile"
+        what = f"flag {act.id!r}" if act.takes == "flag" else "a tile" if act.takes is not None else "a slot back"
         return (f"whether the {other.kind} core gives {what} that the {own.kind} core waits for at line "
                 f"{own.line(act.step)} is not known for every trip count")
 
@@ -262,7 +264,7 @@ class Together:
                         break
                     state.stacks[core] = (*outer, replace(frame, next=frame.next + 1))
                     moved = True
-                    if self._eager not in (None, core) and said.gives is not None:
+                    if self._eager not in (None, core) and (said.gives is not None or said.frees is not None):
                         break
         return None
 
@@ -270,6 +272,10 @@ class Together:
         """Whether the core gets past an op."""
         self._spend(1)
         order = state.orders[core]
+        if act.needs is not None:
+            if not state.signals.get((act.needs, core)):
+                return False
+            state.signals[act.needs, core] = state.signals[act.needs, core][1:]
         if act.meets:
             if not self._meet(state, core, act):
                 return False
@@ -281,11 +287,14 @@ class Together:
             ends = self._ends.setdefault(("takes", key), {})
             ends[act.pipe] = 0
             if len(ends) > 1:
-                self.mixed = self.mixed or self._by_two_pipes(core, act, "waited for by", ends)
+                raise NotFollowedError(self._by_two_pipes(core, act, "waited for by", ends))
             state.signals[key] = tokens[1:]
             self._learn(order, act.pipe, tokens[0])
             if act.takes == "flag":
                 self._answered(core, act, order)
+        if act.frees is not None:
+            key = (act.frees, 1 - core)
+            state.signals[key] = (*state.signals.get(key, ()), -1)
         if act.sync is not None:
             self._sync(state, core, act)
         self._touch(state, core, act)
@@ -347,6 +356,14 @@ class Together:
     def _bit_of(self, bits: dict[tuple[_T, int], int], of: tuple[_T, int]) -> int:
         """The bit of an access, or of a set, and one of its own the first time."""
         return bits.setdefault(of, 1 << (len(self.bits) + len(self._first) + len(self._access_bits)))
+
+    def _held(self, talk: Talk) -> Iterator[str]:
+        """The pipes of a core that wait for the other core, by themselves."""
+        for act in talk.acts():
+            if act.takes is not None:
+                yield act.pipe
+            elif act.needs is not None:
+                yield act.pipe if self._target.on_chip_pipe else SCALAR
 
     def _by_two_pipes(self, core: int, act: Act, does: str, pipes: Iterable[str]) -> str:
         return (f"the flag of line {self._talks[core].line(act.step)} is {does} {' and '.join(sorted(pipes))} of the "
