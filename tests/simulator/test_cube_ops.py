@@ -178,6 +178,44 @@ def test_bias_is_added_to_each_row(on: str) -> None:
 
 
 @BOTH
+def test_a_bias_is_cut_out_of_a_longer_row(on: str) -> None:
+    """Columns 16 to 31 of 48."""
+    k = product(16, 16, 16)
+    v, vb = k.tensor("v", "f32", 1, 48), k.tile("vb", "f32", 1, 16, "bias")
+    vm = k.tile("vm", "f32", 1, 48, "mat", layout=("row_major", "none_box", 512), addr=65536)
+    k.load(v, vm)
+    k.op("textract", f"{vm} c:0:index c:16:index", vb)
+    k.op("tmatmul.bias", f"al br {vb}", "cc")
+    k.store("cc", k.tensor("out", "f32", 16, 16))
+    a, b, bias = numbers(16, 16), numbers(16, 16, seed=1), np.arange(48, dtype=np.float32)[None]
+    got = k.result(on, "out", a=a, b=b, v=bias, c=zeros(16, 16), out=zeros(16, 16))
+    np.testing.assert_array_equal(got, a.astype(np.float64) @ b.astype(np.float64) + np.arange(16, 32))
+
+
+@BOTH
+def test_a_window_of_an_accumulator_is_put_into_a_window_of_l1(on: str) -> None:
+    """Rows and columns 16 to 31 of [32, 48] are cut out. Columns 0 to 15 of all its rows, valid or not, become rows 32
+    to 63, columns 16 to 31, of [64, 32]; the rest there keeps its 7."""
+    k = product(32, 16, 48)
+    whole = k.tile("whole", "f16", 64, 32, "mat", addr=65536)
+    k.op("texpands", "c:7:i32", whole)
+    k.op("textract", "cc c:16:index c:16:index", k.tile("cut", "f16", 16, 16, "mat", addr=131072))
+    k.store("cut", k.tensor("part", "f16", 16, 16))
+    corner = k.tile("corner", "f32", 32, 48, "acc", (16, 16), addr=0)
+    k.op("tinsert", f"{corner} c:32:index c:16:index", whole)
+    k.store(whole, k.tensor("out", "f16", 64, 32))
+    a, b = numbers(32, 16), numbers(16, 48, seed=1)
+    c = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float16)
+    tensors = {"part": zeros(16, 16, np.float16), "out": zeros(64, 32, np.float16)}
+    outcome = k.run(on, a=a, b=b, c=zeros(32, 48), **tensors)
+    assert outcome.errors == []
+    np.testing.assert_array_equal(outcome.outputs["part"], c[16:, 16:32])
+    expected = np.full((64, 32), 7.0)
+    expected[32:, 16:] = c[:, :16]
+    np.testing.assert_array_equal(outcome.outputs["out"], expected)
+
+
+@BOTH
 def test_a_move_to_l1_takes_all_physical_rows(on: str) -> None:
     """Accumulator [32, 16] with 16 valid rows, moved to an L1 tile [32, 16]: rows 16.. are overwritten too."""
     k = product(32, 16, 16)
