@@ -206,8 +206,8 @@ def test_a_window_of_an_accumulator_is_put_into_a_window_of_l1(on: str) -> None:
     k.store(whole, k.tensor("out", "f16", 64, 32))
     a, b = numbers(32, 16), numbers(16, 48, seed=1)
     c = (a.astype(np.float64) @ b.astype(np.float64)).astype(np.float16)
-    tensors = {"part": zeros(16, 16, np.float16), "out": zeros(64, 32, np.float16)}
-    outcome = k.run(on, a=a, b=b, c=zeros(32, 48), **tensors)
+    part, out = zeros(16, 16, np.float16), zeros(64, 32, np.float16)
+    outcome = k.run(on, a=a, b=b, c=zeros(32, 48), part=part, out=out)
     assert outcome.errors == []
     np.testing.assert_array_equal(outcome.outputs["part"], c[16:, 16:32])
     expected = np.full((64, 32), 7.0)
