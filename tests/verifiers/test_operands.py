@@ -173,3 +173,26 @@ def test_where_the_larger_values_stand_is_judged_with_them() -> None:
     result = check(good.replace("valid_row = %c16 valid_col = %c64", "valid_row = %c32 valid_col = %c64", 2).replace(
         "%d = pto.alloc_tile addr = %a65536 valid_row = %c32", "%d = pto.alloc_tile addr = %a65536 valid_row = %c16"))
     assert result.verdict is not Verdict.PROVED
+
+
+@pytest.mark.requirement("CG-05", "VF-01")
+@pytest.mark.parametrize(("outer", "layout", "expected"), [
+    ((1,), "", {Verdict.PROVED}), ((2,), "", {Verdict.REFUTED}), ((1, 2), "", {Verdict.REFUTED}),
+    ((2, 1), "", {Verdict.REFUTED}), ((1, 1), "", {Verdict.PROVED}),
+    ((1, 2, 1), "nd", {Verdict.REFUTED}), ((1, 1, 1), "nd", {Verdict.PROVED}), ((2, 1), "dn", {Verdict.REFUTED}),
+    ((1, 2, 1), "", set()),  # of five axes, it may be one of fractals
+    ((1, 2, 1), "nz", set())])
+def test_fractals_are_made_of_two_axes(outer: tuple[int, ...], layout: str, expected: set[Verdict]) -> None:
+    """Windows of 16 x 64 elements, some of which lie behind one another."""
+    n = len(outer) + 2
+    sizes = ", ".join(f"%c{size}" for size in (*outer, 16, 64))
+    axes, zeros = "x".join("?" * n), ", ".join(["%c0"] * n)
+    strides = ", ".join(["%c1024"] * len(outer))
+    type_, part = f"!pto.tensor_view<{axes}xf32>", f"!pto.partition_tensor_view<{axes}xf32>"
+    attrs = f" {{layout = #pto.layout<{layout}>}}" if layout else ""
+    text = kernel("\n".join((
+        "%c1024 = arith.constant 1024 : index",
+        f"%v = pto.make_tensor_view %p, shape = [{sizes}], strides = [{strides}, %c64, %c1]{attrs} : {type_}",
+        f"%w = pto.partition_view %v, offsets = [{zeros}], sizes = [{sizes}] : {type_} -> {part}",
+        alloc("t", MAT), f"pto.tload ins(%w : {part}) outs(%t : {MAT})")), kind="cube")
+    assert verdicts(check(text, families="LAYOUT"), "LAYOUT-OUTER") == expected
