@@ -213,3 +213,31 @@ def test_pushes_that_wait_for_slots_keep_a_flag_from_running_ahead(chip: str) ->
     assert found == {PROVED}
     outcome = schedule.replay(read(text, "k.pto"), "cube", {"n": 40}, target(chip), schedule="program")
     assert outcome.deadlock is None and not any(isinstance(e, CounterError) for e in outcome.errors)
+
+
+def in_turn(op: str, pipe: str, first: int, among: int, name: str) -> Lines:
+    """A flag whose id is `first` plus the turn's rest."""
+    return (f"%{name}r = arith.remsi %i, %c{among} : index", f"%{name} = arith.addi %{name}r, %c{first} : index",
+            f"pto.sync.{op} #pto.pipe<PIPE_{pipe}>, %{name}")
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("among", "expected"), [(2, PROVED), (3, REFUTED)])
+def test_ids_that_are_computed_in_turn_are_followed_for_every_trip_count(among: int, expected: Verdict) -> None:
+    cube = turns("M", STORE, *in_turn("set", "FIX", 3, 2, "own"), heard(5, "FIX"))
+    vector = turns("M", *in_turn("wait", "MTE2", 3, among, "own"), LOAD, told(5, "MTE2"))
+    text = crossing(cube, vector)
+    _, found = judged(text, "a2a3")
+    assert (REFUTED in found) is (expected is REFUTED)
+    assert goes_wrong(run(read(text, "k.pto"), "a2a3", 5, 0)) is (expected is REFUTED)
+    if expected is PROVED:
+        assert {o.verdict for o in races(text).obligations} == {PROVED}
+
+
+@pytest.mark.requirement("EV-06")
+def test_an_id_of_the_caller_is_not_followed() -> None:
+    """Equal sizes alone are not enough."""
+    text = crossing((STORE, *in_turn("set", "FIX", 3, 2, "own")[1:]), (*in_turn("wait", "MTE2", 3, 2, "own")[1:], LOAD))
+    text = text.replace("%ownr", "%M", 1).replace("%ownr", "%N")
+    assert judged(text, "a2a3")[1] == {UNKNOWN} == race_core(text)
+    assert [goes_wrong(run(read(text, "k.pto"), "a2a3", m, 1)) for m in (1, 2)] == [False, True]

@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias
 
-from pypto_verified.index import Expr, const
+from pypto_verified.index import Expr, const, symbols_of
 from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.targets import Target
 from pypto_verified.targets.events import pipe_of
 from pypto_verified.targets.pipes import SCALAR, CrossFlag, cross_flag
-from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step
+from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.race.accesses import Access, accesses_of, is_global
 from verifiers.race.order import PIPES, Order
 from verifiers.race.places import Place, apart
@@ -269,6 +269,8 @@ class Cluster:
         return found
 
     def _touch(self, member: Member, step: Step) -> None:
+        if self._eager:
+            return  # what is asked of such a run are its counters
         bits = 0
         for access in self._accesses[member.kind].get(step.index, ()):
             if is_global(access):
@@ -320,6 +322,10 @@ class Cluster:
         if asked is None or pipe not in PIPES:
             self.blind = self.blind or f"the flag at line {_line(member, step.op)} is not followed"
             return
+        member.values.decide(asked)
+        kinds = member.program.symbols.kinds
+        if any(kinds.get(n) is not SymbolKind.TRIP for n in symbols_of(asked)):
+            member.why = member.why or f"of the id of the flag at line {_line(member, step.op)}"
         id = id_for_lane(step, member.values.of(asked), member.kind, self._lane, self.target)
         if id is None:
             return

@@ -91,7 +91,7 @@ def _unsure(key: Key, pair: Between, walks: list[Cluster], sides: Sides, why: st
     followed = not any(m.why for w in walks for m in w.members)
     if not why and not pair.open and (pair.parted or followed):
         return ""
-    return why or sides.unordered or "the two cores do not tell each other of it in every run"
+    return why or sides.unordered or "that the two cores tell each other of it in each turn of their loops is not known"
 
 
 def _joined(walks: list[Cluster]) -> dict[Key, Between]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from math import lcm
 from typing import TypeAlias, TypeVar
 
 from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_cond, symbol, symbols_of
@@ -34,6 +35,7 @@ from verifiers.race.side_state import (
 )
 from verifiers.race.sync import Kind
 from verifiers.race.talk import Act, Choice, NotFollowedError, Talk, Turns
+from verifiers.race.values import divisors
 from verifiers.solver.cone import conjuncts, names_of
 
 MOST_ACTS = 4_000
@@ -47,6 +49,8 @@ _MOST_ALIKE = 3
 Pair: TypeAlias = tuple[str, int, str, int]
 """Kind of core and step of the earlier access, and of the later one."""
 _TURN = "turn@"
+_MOST_IN_TURN = 8
+"""Ids of flags that are taken in turn and told apart for every trip count."""
 _T = TypeVar("_T", str, int)
 
 
@@ -81,6 +85,7 @@ class Together:
         self._access_bits: dict[tuple[int, int], int] = {}
         self._sets = [0, 0]
         self._ends: dict[Hashable, dict[str, int]] = {}
+        self._every = lcm(*(n for t in talks for act in t.acts() for n in _turns_of(act) if n <= _MOST_IN_TURN))
         self._waiting = tuple(set(self._held(t)) for t in talks)
         self._seen: dict[Hashable, list[Seen]] = {}
         self._left = MOST_ACTS
@@ -202,7 +207,7 @@ class Together:
         found = self._seen[state.key()]
         for seen in found[:-1]:
             steps = turns_apart(seen.numbers, numbers) if seen.turn is None else None
-            if steps is None:
+            if steps is None or any(n % self._every for n in steps):
                 continue
             self._made += 1
             name = f"{_TURN}{self._made}"
@@ -424,3 +429,9 @@ class Together:
                     order.learn(SCALAR, ~self._own(own))
         state.met[core] += 1
         return True
+
+
+def _turns_of(act: Act) -> Iterator[int]:
+    """What the ids of an op's flags repeat after."""
+    for id in (act.id, act.sync.id if act.sync is not None else None):
+        yield from divisors(id) if id is not None else ()

@@ -230,25 +230,26 @@ def turns(program: AccessProgram) -> list[int]:
         for operands in step.operands.values():
             for operand in operands:
                 if isinstance(operand, Expr):
-                    found |= _divisors(operand)
+                    found |= divisors(operand)
                 elif isinstance(operand, TileUse) and operand.root.address is not None:
-                    found |= _divisors(operand.root.address)
+                    found |= divisors(operand.root.address)
     few = sorted(n for n in found if _SMALL[-1] <= n <= _FARTHEST)[:_MOST_TURNS]
     return [n + d for n in few for d in (1, 2)]
 
 
 def _constants(c: Cond) -> set[int]:
-    found = {abs(c.expr.constant)} | _divisors(c.expr) if c.expr is not None else set[int]()
+    found = {abs(c.expr.constant)} | divisors(c.expr) if c.expr is not None else set[int]()
     return found.union(*(_constants(part) for part in c.parts))
 
 
-def _divisors(e: Expr) -> set[int]:
+def divisors(e: Expr) -> set[int]:
+    """The constants that parts of an expression are divided by, with a quotient or a rest as the result."""
     found: set[int] = set()
     for mono, _ in e.terms:
         for atom in mono:
             if atom.kind in ("floordiv", "mod") and atom.args[1].value is not None:
                 found.add(atom.args[1].value)
-            found = found.union(*(_divisors(arg) for arg in atom.args))
+            found = found.union(*(divisors(arg) for arg in atom.args))
     return found
 
 
