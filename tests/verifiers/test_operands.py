@@ -196,3 +196,26 @@ def test_fractals_are_made_of_two_axes(outer: tuple[int, ...], layout: str, expe
         f"%w = pto.partition_view %v, offsets = [{zeros}], sizes = [{sizes}] : {type_} -> {part}",
         alloc("t", MAT), f"pto.tload ins(%w : {part}) outs(%t : {MAT})")), kind="cube")
     assert verdicts(check(text, families="LAYOUT"), "LAYOUT-OUTER") == expected
+
+
+@pytest.mark.requirement("VF-01")
+@pytest.mark.parametrize(("layout", "strides", "burst", "gap"), [
+    ("", (16, 1), True, True), ("", (15, 1), True, False), ("", (16, 2), False, True),
+    # along the columns, as the strides show: 8 elements a burst
+    ("", (1, 8), True, True), ("", (1, 7), True, False), ("", (2, 16), False, False), ("", (1, 1), True, False),
+    ("dn", (1, 8), True, True), ("dn", (1, 7), True, False), ("dn", (16, 1), False, False), ("dn", (1, 1), True, False),
+    ("nd", (16, 1), True, True), ("nd", (1, 8), False, False)])
+def test_the_bursts_of_a_window_run_along_its_rows_or_its_columns(
+    layout: str, strides: tuple[int, int], burst: bool, gap: bool
+) -> None:
+    """8 x 16 elements; in which order is said, or follows from where the stride is one."""
+    one = tile(8, 16)
+    attrs = f" {{layout = #pto.layout<{layout}>}}" if layout else ""
+    type_, part = "!pto.tensor_view<?x?xf32>", "!pto.partition_tensor_view<?x?xf32>"
+    result = check(kernel("\n".join((
+        f"%far = arith.constant {strides[0]} : index", f"%near = arith.constant {strides[1]} : index",
+        f"%v = pto.make_tensor_view %p, shape = [%c8, %c16], strides = [%far, %near]{attrs} : {type_}",
+        f"%w = pto.partition_view %v, offsets = [%c0, %c0], sizes = [%c8, %c16] : {type_} -> {part}",
+        alloc("t", one, rows="c8", cols="c16"), f"pto.tload ins(%w : {part}) outs(%t : {one})"))), families="LAYOUT")
+    for rule, holds in (("LAYOUT-BURST", burst), ("LAYOUT-GAP", gap)):
+        assert verdicts(result, rule) == {Verdict.PROVED if holds else Verdict.REFUTED}
