@@ -208,3 +208,27 @@ def test_a_gather_of_blocks_takes_eight_offsets_at_a_time_on_a2a3(chip: str, col
 ])
 def test_a_histogram_has_a_filter_for_each_row(rows: str, byte: int, expected: Verdict) -> None:
     assert check(counted(rows, byte), chip="a5").verdict is expected
+
+
+@pytest.mark.requirement("VF-01")
+@pytest.mark.parametrize(("dtype", "byte", "rows", "filtered", "expected"), [
+    # of 16 bits: the higher byte of each row
+    ("ui16", 0, 1, 0, Verdict.REFUTED), ("ui16", 0, 1, 1, Verdict.PROVED), ("ui16", 0, 32, 31, Verdict.REFUTED),
+    ("ui16", 0, 32, 32, Verdict.PROVED), ("ui16", 1, 32, 0, Verdict.PROVED),
+    # of 32 bits: one for each byte above
+    ("ui32", 0, 32, 2, Verdict.REFUTED), ("ui32", 0, 32, 3, Verdict.PROVED), ("ui32", 2, 32, 0, Verdict.REFUTED),
+    ("ui32", 2, 32, 1, Verdict.PROVED), ("ui32", 3, 32, 0, Verdict.PROVED)])
+def test_a_histogram_takes_the_bytes_above_from_a_valid_filter(
+    dtype: str, byte: int, rows: int, filtered: int, expected: Verdict
+) -> None:
+    values, counts = tile(32, 32, dtype), tile(32, 256, "ui32")
+    only = tile(32, 1, "ui8", blayout="col_major") if dtype == "ui16" else tile(max(1, 3 - byte), 32, "ui8")
+    text = kernel("\n".join((
+        "%c256 = arith.constant 256 : index", f"%rows = arith.constant {rows} : index",
+        f"%valid = arith.constant {filtered} : index",
+        alloc("s", values, rows="rows", cols="c32"), alloc("i", only, 8192, "valid", "c1"),
+        alloc("d", counts, 16384, "c32", "c256"),
+        f"pto.thistogram ins(%s, %i : {values}, {only}) outs(%d : {counts}) {{byte = {byte} : i32}}")))
+    found = check(text, chip="a5")
+    assert verdicts(found, "VALID-HISTOGRAM") == {expected}
+    assert not any(f.rule.startswith("LEGAL") for f in found.findings)
