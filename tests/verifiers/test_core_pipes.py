@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from pypto_verified.index import Cond
 from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator import schedule
@@ -14,9 +15,11 @@ from pypto_verified.targets import target
 from tests.verifiers.examples_fifo import FREE, PUSH, pair_of_cores, pop
 from tests.verifiers.examples_fifo import turns as pipe_turns
 from tests.verifiers.kernels import check, kernel, verdicts
-from tests.verifiers.test_both_sides import LOAD, STORE, crossing, goes_wrong, race_core, races, run, when
+from tests.verifiers.test_both_sides import ACC, LOAD, STORE, VEC, crossing, goes_wrong, race_core, races, run, when
 from tests.verifiers.test_cores_wait import Lines, both, heard, judged, told, turns
 from verifiers import Options, verify
+from verifiers.race import cluster
+from verifiers.race.places import Place, apart
 
 PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
 
@@ -241,3 +244,38 @@ def test_an_id_of_the_caller_is_not_followed() -> None:
     text = text.replace("%ownr", "%M", 1).replace("%ownr", "%N")
     assert judged(text, "a2a3")[1] == {UNKNOWN} == race_core(text)
     assert [goes_wrong(run(read(text, "k.pto"), "a2a3", m, 1)) for m in (1, 2)] == [False, True]
+
+
+@pytest.mark.parametrize(("stored", "expected"), [
+    ((), UNKNOWN), (lane_is(0)[:-2], UNKNOWN), (("%mine = arith.cmpi eq, %c0, %c1 : index",), PROVED)])
+def test_what_one_lane_writes_and_the_other_reads_is_not_proved(stored: Lines, expected: Verdict) -> None:
+    """Both lanes read the window, which both, lane 0 or none of them writes; the cube tells them nothing."""
+    write = STORE.replace("%acc", "%t").replace("%cw", "%vw").replace(ACC, VEC)
+    writes = (*stored, "scf.if %mine {", write, "}") if stored else (write,)
+    text = crossing((told(3),), (heard(3), *writes, "pto.barrier <PIPE_ALL>", LOAD))
+    assert race_core(text) == {expected}
+    assert raced(text, "a2a3") is (expected is UNKNOWN)
+
+
+def test_lanes_with_windows_of_their_own_are_apart() -> None:
+    lines = ("%b = pto.get_subblock_idx", "%lane = arith.index_cast %b : i64 to index",
+             "%row = arith.muli %lane, %c16 : index",
+             "%mine = pto.partition_view %pv, offsets = [%row, %c0], sizes = [%c16, %c16] : "
+             "!pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<16x16xf32>")
+    write = STORE.replace("%acc", "%t").replace("%cw", "%mine").replace(ACC, VEC)
+    text = crossing((told(3),), (heard(3), *lines, write, "pto.barrier <PIPE_ALL>", LOAD.replace("%vw", "%mine")))
+    assert race_core(text) == {PROVED}
+    assert not raced(text, "a2a3")
+
+
+def test_two_accesses_are_compared_once_however_often_they_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Place] = []
+
+    def counting(a: Place, b: Place) -> Cond:
+        asked.append(a)
+        return apart(a, b)
+
+    monkeypatch.setattr(cluster, "apart", counting)
+    text = crossing(turns("c100", STORE, told(3), heard(5, "FIX")), turns("c100", heard(3), LOAD, told(5, "MTE2")))
+    assert race_core(text) == {PROVED}
+    assert 0 < len(asked) < 100

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias
 
-from pypto_verified.index import Expr, const, symbols_of
+from pypto_verified.index import Cond, Expr, const, symbols_of
 from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.pto.module import EnumAttr, Op
@@ -84,11 +84,11 @@ class Cluster:
     access); `stuck`: cores wait for ever, each in its step of `waiting`; `left`: sets of flags that nobody waits for in
     the end; `blind`: what is not followed, '' if nothing; `mixed`: what keeps the order of signals from being that of
     the text. `lane`: of the vector core. The core of `eager` kind goes on whenever it can; `over`: its sets that found
-    a counter full."""
+    a counter full; `touches`: its accesses are compared."""
 
     def __init__(
         self, members: list[Member], target: Target, symbolic: bool, automatic: bool, lane: int, eager: str = "",
-        strict: bool = False,
+        strict: bool = False, touches: bool = True,
     ) -> None:
         self._strict = strict
         self.members = sorted(members, key=lambda m: m.kind != eager)
@@ -115,7 +115,8 @@ class Cluster:
         self._epochs = {m.kind: 0 for m in members}
         self._when: dict[int, int] = {}
         self._left = MOST_STEPS
-        self._accesses = {m.kind: accesses_of(m.program, target) for m in members}
+        self._accesses = {m.kind: accesses_of(m.program, target) if touches else {} for m in members}
+        self._shared: dict[tuple[int, int], Cond] = {}
         self._run()
 
     def _run(self) -> None:
@@ -269,8 +270,6 @@ class Cluster:
         return found
 
     def _touch(self, member: Member, step: Step) -> None:
-        if self._eager:
-            return  # what is asked of such a run are its counters
         bits = 0
         for access in self._accesses[member.kind].get(step.index, ()):
             if is_global(access):
@@ -305,7 +304,10 @@ class Cluster:
                 continue
             if not (earlier.access.writes or later.access.writes) or earlier.place.arena != later.place.arena:
                 continue
-            shared = apart(earlier.place, later.place)
+            both = (earlier.bit, later.bit)
+            shared = self._shared.get(both)
+            if shared is None:
+                shared = self._shared[both] = apart(earlier.place, later.place)
             if shared is FALSE or (self.symbolic and shared.kind != "true"):
                 key = (earlier.member.kind, earlier.access.step.index, member.kind, later.access.step.index)
                 found = self.pairs.setdefault(key, Between(earlier, later, False))

@@ -68,7 +68,7 @@ def _over(context: Context, kind: str) -> tuple[dict[int, Mapping[str, int]], di
             break
         if not Values(own, given).holds(background):
             continue
-        run = walk_cores(context, parts, given, symbolic=False, eager=kind)
+        run = walk_cores(context, parts, given, symbolic=False, eager=kind, touches=False)
         open_ = sorted({n for m in run.members for n in m.values.asked})
         for index in run.over if not run.blind else ():
             if open_:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from verifiers.race.cluster import LANE, Between, Cluster, Key, Member, Touch, lane_of
+from verifiers.race.lanes import lanes_of, pairs_of_lanes
 from verifiers.race.parts import Part, parts_of
 from verifiers.race.sides import Sides, sides_of
 from verifiers.race.sync import is_manual
@@ -30,17 +31,41 @@ class CoreSite(Site):
 
 
 def walk_cores(
-    context: Context, parts: list[Part], given: dict[str, int], symbolic: bool, eager: str = ""
+    context: Context, parts: list[Part], given: dict[str, int], symbolic: bool, eager: str = "",
+    touches: bool = True,
 ) -> Cluster:
     """Both cores of a kernel together, under these numbers."""
     lane = given.get(LANE, 0)
     members = [Member(p.kind, p.program, p.foreign, Values(p.program, {**given, LANE: lane_of(p.kind, lane)}))
                for p in parts]
     automatic = not context.explicit_sync and not any(is_manual(p.program) for p in parts)
-    return Cluster(members, context.target, symbolic, automatic, lane, eager, context.strict)
+    return Cluster(members, context.target, symbolic, automatic, lane, eager, context.strict, touches)
 
 
 def _sites(context: Context) -> Iterator[CoreSite]:
+    yield from _between_kinds(context)
+    yield from _between_lanes(context)
+
+
+def _between_lanes(context: Context) -> Iterator[CoreSite]:
+    """What one vector core of a cube writes and the other may read. How they order that is not followed: each is walked
+    beside its cube."""
+    own = context.program
+    for part in parts_of(context):
+        if part.kind != "vector" or part.program is not own:
+            continue
+        member, (one, other) = Member(part.kind, own, part.foreign, Values(own, {})), lanes_of(own)
+        for write, read in pairs_of_lanes(own, part.foreign, context.target):
+            pair = Between(Touch(-1, member, write, write.place), Touch(-1, member, read, read.place), False)
+            line = own.location(write.step.op).line
+            label = f"{op_text(read.step.op)} (one vector core) after {op_text(write.step.op)} line {line} (the other)"
+            why = (f"whether the vector core that reads waits for the other's {op_text(write.step.op)} at line {line} "
+                   "is not followed")
+            open_ = not (one.keeps_from(write, other, read) and other.keeps_from(write, one, read))
+            yield CoreSite(context, read.step.op, read.step.path, label, pair, False, (), why if open_ else "")
+
+
+def _between_kinds(context: Context) -> Iterator[CoreSite]:
     parts, sides = parts_of(context), sides_of(context)
     if sides is None or not sides.meeting:
         return

@@ -65,7 +65,7 @@ def _seen(context: Context, parts: list[Part]) -> _Seen:
         seen.blind = "no small numbers are as the assumptions say"
     for given in tried:
         for lane in (0, 1):
-            run = walk_cores(context, parts, {**given, LANE: lane}, symbolic=False)
+            run = walk_cores(context, parts, {**given, LANE: lane}, symbolic=False, touches=False)
             seen.blind = seen.blind or run.blind or next((
                 f"it is not followed for all runs, because {m.why}" for m in run.members if m.why), "")
             if not run.blind:

@@ -1,0 +1,50 @@
+"""The two vector cores of a cube, which run one text: whether they use other bytes of global memory."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Set
+from dataclasses import dataclass
+
+from pypto_verified.index import IntLike, substitute_cond, symbol, symbols_of
+from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.targets import Target
+from verifiers.access import AccessProgram, SymbolKind
+from verifiers.race.accesses import Access, accesses_of, is_global
+from verifiers.race.cluster import LANE
+from verifiers.race.places import Place, apart
+
+_SAME = frozenset({SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM, SymbolKind.BLOCK, SymbolKind.LAUNCH})
+"""Kinds of symbols that stand for the same on both, but for the number of the core."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lane:
+    """One of the two."""
+
+    program: AccessProgram
+    number: int
+
+    def keeps_from(self, write: Access, other: Lane, read: Access) -> bool:
+        """Whether what it writes here shares no byte with what the other one reads there."""
+        absent = FALSE in (substitute_cond(a.step.path, {LANE: lane.number})
+                           for lane, a in ((self, write), (other, read)))
+        return absent or apart(self._place(write), other._place(read)) is TRUE
+
+    def _place(self, access: Access) -> Place:
+        kinds = self.program.symbols.kinds
+        named = symbols_of(*access.place.exprs())
+        own: dict[str, IntLike] = {
+            n: symbol(f"{n} of lane {self.number}", a.lo, a.hi) for n, a in named.items() if kinds.get(n) not in _SAME}
+        return access.place.at({**own, LANE: self.number})
+
+
+def lanes_of(program: AccessProgram) -> tuple[Lane, Lane]:
+    return Lane(program, 0), Lane(program, 1)
+
+
+def pairs_of_lanes(program: AccessProgram, foreign: Set[Hashable], target: Target) -> Iterator[tuple[Access, Access]]:
+    """Writes to global memory, each with the reads of the same tensor."""
+    found = [a for own in accesses_of(program, target).values() for a in own
+             if is_global(a) and a.step.op not in foreign]
+    reads = [a for a in found if not a.writes]
+    yield from ((a, b) for a in found if a.writes for b in reads if a.place.arena == b.place.arena)
