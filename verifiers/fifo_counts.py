@@ -16,6 +16,7 @@ from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.legality_context import pipe_id
 from verifiers.access import AccessProgram, Loop, Step, SymbolKind
 from verifiers.pipes import LANE
+from verifiers.race.paths import nodes
 from verifiers.recurrence import counted, trips
 from verifiers.solver.cone import conjuncts, names_of
 
@@ -24,6 +25,7 @@ MOST_CONDITIONS = 4
 MOST_TURNS = 2_000
 """Turns of loops that are counted one by one."""
 _IN_A_LOOP = "a transfer depends on the turn of a loop"
+_HOW_OFTEN = "how often a loop turns is not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def runs(program: AccessProgram, op: str, id: int, lane: int) -> Count:
     for step in program.steps:
         if step.op.name != op or pipe_id(step.op) != id or substitute_cond(step.path, {LANE: lane}) is FALSE:
             continue
-        turns = _turns(program, step, lane)
+        turns = _HOW_OFTEN if step.index in _tested(program) else _turns(program, step, lane)
         if isinstance(turns, str):
             return Count(why=turns)
         found.append(turns)
@@ -91,6 +93,13 @@ def runs(program: AccessProgram, op: str, id: int, lane: int) -> Count:
         for n in symbols_of(*t.loops, *t.held) if not n.startswith(_TURN))
     return Count(
         tuple((t.outside, t.times * e) for t, e in zip(merged, numbers, strict=True)), "", turns_named, inside)
+
+
+@lru_cache(maxsize=4)
+def _tested(program: AccessProgram) -> frozenset[int]:
+    """The steps that while loops run before each test of their conditions, by index."""
+    heads = (item for loop in nodes(program.body) if isinstance(loop, Loop) for item in loop.body.items[:loop.head])
+    return frozenset(s.index for item in heads for s in nodes(item) if isinstance(s, Step))
 
 
 _TURN, _TURNS = "turn ", "turns "
@@ -109,7 +118,7 @@ def _turns(program: AccessProgram, step: Step, lane: int) -> _Turns | str:
     deciding = {counters[n] for c in changing for n in names_of(c) & counters.keys()}
     for n, number in reversed(list(enumerate(numbers))):
         if number is None:
-            return "how often a loop turns is not known"
+            return _HOW_OFTEN
         if _changes(program, frozenset(symbols_of(number))):
             deciding |= {n, *(counters[name] for name in symbols_of(number) if name in counters)}
     place: dict[str, Expr] = {}
