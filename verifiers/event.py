@@ -20,7 +20,7 @@ from verifiers.access import AccessProgram, Step
 from verifiers.event_runs import Broken, broken
 from verifiers.flags import Action, Moment, Trace, actions_of, cores_of, trip_names
 from verifiers.recurrence import counted
-from verifiers.rule import SAFETY, Rule, always
+from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver import Ladder
 
@@ -34,7 +34,8 @@ Key: TypeAlias = tuple[str, Pair, int]
 class FlagSite(Site):
     """A flag at one op. `fine`: it is there as it has to be; `fine_at_first`: the same in the first iteration of every
     loop around; `lines`: of the sets that may have left it; `within`: where that is known; `why`: what stopped the
-    analysis, if anything; `run`: one that fails there all the same."""
+    analysis, if anything; `run`: one that fails there all the same; `shared`: the destinations of other flags that the
+    stricter reading takes for the same, if these are what the site is about."""
 
     pair: Pair
     id: Expr
@@ -44,6 +45,7 @@ class FlagSite(Site):
     within: Cond = TRUE
     why: str = ""
     run: Broken | None = None
+    shared: tuple[str, ...] = ()
 
     @property
     def given(self) -> Mapping[str, int]:
@@ -126,18 +128,20 @@ def _uses(sets: bool, context: Context) -> Iterator[FlagSite]:
         for trace, _ in uses:
             occupied = trace.before[action.step.index].occupied
             fine.append(implies(action.on(trace.id), ~occupied if sets else occupied))
-            if sets and context.strict:
-                fine += _same_source(traces, trace, action)
         id = action.id if action.id is not None else const(0)
         label = f"{op_text(action.step.op)} {action.pair[0]}>{action.pair[1]} {id!r}"
         yield _site(context, action.step, action.pair, id, all_of(fine), [t for t, _ in uses], label)
+        others = _same_source(traces, uses) if sets and context.strict else []
+        if others:
+            apart = all_of(implies(action.on(t.id), ~t.before[action.step.index].occupied) for t in others)
+            site = _site(context, action.step, action.pair, id, apart, others, f"{label} beside {others[0].pair[1]}")
+            yield replace(site, shared=tuple(dict.fromkeys(t.pair[1] for t in others)))
 
 
-def _same_source(traces: dict[Key, Trace], own: Trace, action: Action) -> list[Cond]:
+def _same_source(traces: dict[Key, Trace], uses: list[tuple[Trace, Action]]) -> list[Trace]:
     """The stricter reading of EVENT-KEY: flags of one source pipe and id are one."""
-    others = (
-        t for t in traces.values() if t.id == own.id and t.pair[0] == own.pair[0] and t.pair[1] != own.pair[1])
-    return [implies(action.on(own.id), ~t.before[action.step.index].occupied) for t in others]
+    ids, (source, destination) = {t.id for t, _ in uses}, uses[0][1].pair
+    return [t for t in traces.values() if t.id in ids and t.pair[0] == source and t.pair[1] != destination]
 
 
 def _tried(context: Context, sites: Iterator[FlagSite]) -> Iterator[FlagSite]:
@@ -169,6 +173,16 @@ def _set_before(s: FlagSite) -> str:
     return places[0] if places else "an earlier iteration"
 
 
+def _explain_set(s: FlagSite, w: Witness) -> str:
+    flag = f"{op_text(s.op)} sets flag {s.flag} id {w(s.id)}"
+    if s.shared:
+        other = " or ".join(f"{s.pair[0]} -> {d}" for d in s.shared)
+        where = f" by line {s.lines[0]}" if s.lines else ""
+        return (f"{flag} while {other} of the same id is still set{where}: the stricter reading takes flags of one "
+                "source and id for one")
+    return f"{flag}, which is still set: {_set_before(s)} set it and nothing waited for it since"
+
+
 EVENT_SET: Rule[FlagSite] = Rule(
     id="EVENT-SET",
     formula="sets(flag) - waits(flag) = 0 before every set, along every path",
@@ -177,9 +191,7 @@ EVENT_SET: Rule[FlagSite] = Rule(
     sites=lambda c: _tried(c, _uses(True, c)), applies=always, assumptions=("EVENT-KEY", "FLAG-WAITS"),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
     goal=lambda s: s.fine, shown=lambda s: s.given,
-    explain=lambda s, w: (
-        f"{op_text(s.op)} sets flag {s.flag} id {w(s.id)}, which is still set: {_set_before(s)} set it and nothing "
-        "waited for it since"),
+    explain=_explain_set,
     help=lambda s: "wait for the flag before it is set again, or take another id in turn",
     mutant=lambda s: s.fine_at_first,
 )

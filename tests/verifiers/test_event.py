@@ -72,6 +72,18 @@ def test_the_stricter_reading_takes_source_and_id_for_the_key() -> None:
     assert strictly(apart) == PROVED
 
 
+def test_the_stricter_reading_names_the_flag_that_it_takes_for_the_same() -> None:
+    text = flags(flag("set", 2, "MTE3 V"), flag("set", 2, "MTE3 MTE2"), flag("wait", 2, "MTE3 MTE2"),
+                 flag("wait", 2, "MTE3 V"))
+    (result,) = verify(read(text, "k.pto"), target("a2a3"), Options(families=frozenset({"EVENT"}), strict=True))
+    first, second = (n for n, line in enumerate(text.splitlines(), 1) if "set_flag" in line)
+    found = finding(result, "EVENT-SET")
+    assert found.text_line == second
+    assert found.message == (
+        f"set_flag sets flag MTE3 -> MTE2 id 2 while MTE3 -> V of the same id is still set by line {first}: the "
+        "stricter reading takes flags of one source and id for one")
+
+
 def test_a_wait_after_a_loop_that_may_not_run_hangs_at_no_trips() -> None:
     result = _events(loop("M", branch("eq, %i, %c0", flag("set"))), flag("wait"))
     assert dict(finding(result, "EVENT-WAIT").witness) == {"M": 0}
