@@ -3,13 +3,13 @@ known; of a text alone the number of blocks is not."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
 from pypto_verified.index import Cond, Expr, const, eq, symbols_of
 from pypto_verified.index.cond import TRUE, as_cond
 from pypto_verified.pto.module import EnumAttr
-from verifiers.access import Step, SymbolKind
+from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.access.symbols import user_name
 from verifiers.flags import sections_of
 from verifiers.options import Launch
@@ -71,11 +71,15 @@ def _apart(context: Context, step: Step) -> str:
     """Why cores may come to a step more or less often than others: each has a block and a lane of its own, and may read
     other data."""
     program = context.program
-    names = set(names_of(step.path))
-    for loop in step.loops:
-        if loop.lower is None or loop.upper is None or loop.step is None:
-            return f"the loop at line {program.location(loop.op).line} is not counted, and cores may turn it less often"
-        names |= symbols_of(loop.lower, loop.upper, loop.step).keys()
+    names: set[str] = set()
+    for node in _around(program.body, step) or ():
+        if isinstance(node, Branch):
+            if _barriers(node.then) != _barriers(node.orelse):
+                names |= names_of(node.cond)
+        elif node.lower is None or node.upper is None or node.step is None:
+            return f"the loop at line {program.location(node.op).line} is not counted, and cores may turn it less often"
+        else:
+            names |= symbols_of(node.lower, node.upper, node.step).keys()
     kinds, facts = program.symbols.kinds, [names_of(c) for c in conjuncts(program.symbols.facts)]
     reached, todo = set(names), [n for n in names if kinds.get(n) is SymbolKind.DEFINED]
     while todo:
@@ -85,6 +89,35 @@ def _apart(context: Context, step: Step) -> str:
         todo += [n for n in new if kinds.get(n) is SymbolKind.DEFINED]
     own = sorted(user_name(n) for n in reached if kinds.get(n, SymbolKind.OPAQUE) in _OWN)
     return f"cores may come to it less often than others: that depends on {', '.join(own)}" if own else ""
+
+
+def _around(node: Node, step: Step) -> list[Branch | Loop] | None:
+    """The branches and loops around a step; None if it is not in there."""
+    if isinstance(node, Step):
+        return [] if node is step else None
+    if isinstance(node, Sequence):
+        return next((found for item in node.items if (found := _around(item, step)) is not None), None)
+    for inner in (node.then, node.orelse) if isinstance(node, Branch) else (node.body,):
+        found = _around(inner, step)
+        if found is not None:
+            return [node, *found]
+    return None
+
+
+def _barriers(node: Node) -> tuple[Hashable, ...]:
+    """The barriers of cores that a core comes to, in their order; equal for code that comes to the same."""
+    if isinstance(node, Step):
+        op = node.op
+        return ((str(op.attrs.get("mode")), str(op.attrs.get("core_type"))),) if op.name == "pto.syncall" else ()
+    if isinstance(node, Sequence):
+        return tuple(one for item in node.items for one in _barriers(item))
+    if isinstance(node, Branch):
+        then, orelse = _barriers(node.then), _barriers(node.orelse)
+        return then if then == orelse else (("if", id(node)),)
+    body = _barriers(node.body)
+    if not body or node.lower is None or node.upper is None or node.step is None:
+        return (("loop", id(node)),) if body else ()
+    return (("for", node.lower.uid, node.upper.uid, node.step.uid, body),)
 
 
 def _awaited(context: Context, step: Step) -> tuple[Expr, str, bool]:

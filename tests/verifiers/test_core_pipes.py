@@ -150,6 +150,10 @@ def test_a_launch_that_is_assumed_is_run() -> None:
     (when("%blk eq %c0", meet(kinds="aiv_only")), UNKNOWN),
     (("%even = arith.remsi %blk, %c2 : index", *when("%even eq %c0", meet(kinds="aiv_only"))), UNKNOWN),
     (lane_is(0, meet(kinds="aiv_only")), UNKNOWN),
+    (lane_is(0, meet(kinds="aiv_only"), "} else {", meet(kinds="aiv_only")), PROVED),
+    (lane_is(0, meet(kinds="aiv_only"), "} else {", meet("soft", "aiv_only")), UNKNOWN),
+    (lane_is(0, *turns("M", meet(kinds="aiv_only")), "} else {", *turns("M", meet(kinds="aiv_only"))), PROVED),
+    (lane_is(0, *turns("M", meet(kinds="aiv_only")), "} else {", *turns("c2", meet(kinds="aiv_only"))), UNKNOWN),
     (("%word = pto.load_scalar %p[%c0] : !pto.ptr<f32> -> f32", "%n = arith.fptosi %word : f32 to i32",
       "%times = arith.index_cast %n : i32 to index", *turns("times", meet("soft", "aiv_only"))), UNKNOWN)])
 def test_all_cores_come_to_a_barrier_equally_often(body: Lines, expected: Verdict) -> None:
