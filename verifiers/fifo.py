@@ -13,9 +13,10 @@ from pypto_verified.targets.fifo import period
 from verifiers.access import Step, TileUse
 from verifiers.fifo_counts import Count, compared, runs, why_not
 from verifiers.fifo_slots import slots_of
-from verifiers.fifo_turns import Stuck, both_ways, stuck
+from verifiers.fifo_turns import Stuck, several, stuck, unsure
 from verifiers.pipes import LANES, Peer, facts_of, peers, used
 from verifiers.race.rings import FREES
+from verifiers.race.values import Values
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 
@@ -30,7 +31,7 @@ _PEER = {
 class CountSite(Site):
     """An end of a pipe, seen by one lane: how often `own` runs here and `other` there; `shared`: the names that mean
     the same at both; `renumbered`: the ends number the pipe differently, and which waits first is not followed;
-    `slots`: of the pipe."""
+    `unsure`: why the ends may wait for each other, though no run has shown it; `slots`: of the pipe."""
 
     lane: int
     own: Count
@@ -39,6 +40,7 @@ class CountSite(Site):
     shared: frozenset[str] | None
     stuck: tuple[Stuck, ...] = ()
     renumbered: bool = False
+    unsure: str = ""
     slots: int = 1
 
     @property
@@ -47,7 +49,7 @@ class CountSite(Site):
         past = self.stuck and self.context.target.on_chip_pipe
         return why_not(self.own, self.other) or (
             "the ends count by values of their own" if apart else
-            "the two ends of pipes in both directions number them differently" if self.renumbered else
+            "the two ends number their pipes differently" if self.renumbered else
             f"whether lines {self.stuck[0].own[1]} and {self.stuck[0].other[1]} wait for each other depends on what "
             "else their pipes do" if past else "")
 
@@ -74,13 +76,20 @@ def _lanes(context: Context, first: Step) -> tuple[int, ...]:
 
 def _end(context: Context, first: Step, pipe: int, peer: Peer, lane: int) -> CountSite:
     op, other = first.op.name, _PEER[first.op.name]
-    turns = op in FREES and both_ways(context.program)
-    found = stuck(context.program, peer, lane, _slots(context)) if turns and peer.id == pipe else ()
+    turns = op in FREES and several(context.program)
+    found, why = _waits(context, peer, lane) if turns and peer.id == pipe else ((), "")
     mine, theirs = peer.reads
     return CountSite(
         context, first.op, TRUE, f"{op_text(first.op)} pipe {pipe} lane {lane}", lane,
         runs(context.program, op, pipe, lane).renamed(mine), runs(peer.program, other, peer.id, lane).renamed(theirs),
-        other.removeprefix("pto."), peer.shared, found, turns and peer.id != pipe)
+        other.removeprefix("pto."), peer.shared, found, turns and peer.id != pipe, why)
+
+
+def _waits(context: Context, peer: Peer, lane: int) -> tuple[tuple[Stuck, ...], str]:
+    """(runs in which both ends wait for each other, with sizes that are not ruled out; why there may be others)."""
+    asked = context.program, peer, lane, _slots(context)
+    found = tuple(s for s in stuck(*asked) if Values(context.program, s.given).holds(context.assumed))
+    return found, "" if found else unsure(*asked)
 
 
 def _slots(context: Context) -> tuple[tuple[int, int], ...]:
@@ -97,6 +106,11 @@ def _goes_on(s: CountSite) -> Cond:
 
 def _no_more(s: CountSite) -> Cond:
     return FALSE if s.why else compared(s.own, s.other, lambda a, b: a <= b)
+
+
+def _open(s: CountSite) -> bool:
+    """Whether nothing is wrong but that the ends may wait for each other."""
+    return bool(s.unsure) and _no_more(s) is TRUE
 
 
 def _how_often(s: CountSite, w: Witness) -> tuple[int, int]:
@@ -138,7 +152,8 @@ FIFO_POP: Rule[CountSite] = Rule(
     kind=SAFETY, observable=True, requires=("XC-09",), source=_SOURCE,
     claim="nothing is popped that is not pushed",
     sites=lambda c: _ends(c, *FREES), applies=always, assumptions=("LANE-INDEX",),
-    given=lambda s: not s.why, undecided=lambda s: s.why, goal=lambda s: _no_more(s) & _goes_on(s),
+    given=lambda s: not s.why and not _open(s), undecided=lambda s: s.why or s.unsure,
+    goal=lambda s: FALSE if _open(s) else _no_more(s) & _goes_on(s),
     explain=_explain_pop,
     help=lambda s: (
         "push at one end before the pop that waits" if s.stuck else

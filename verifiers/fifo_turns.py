@@ -1,5 +1,5 @@
-"""Whether the two ends of pipes in both directions wait for each other: each core runs its transfers in their order, a
-pop waits for the push of its tile, a push for its slot, and the run ends where neither can go on.
+"""Whether the two ends of several pipes wait for each other: each core runs its transfers in their order, a pop waits
+for the push of its tile, a push for its slot, and the run ends where neither can go on.
 
 A pop that waits holds back its whole core on a2a3 (`wait_flag_dev`). On a5 it holds back one pipe, so a run that ends
 here may go on there; one that does not end here does not end there either.
@@ -7,27 +7,22 @@ here may go on there; one that does not end here does not end there either.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
 from pypto_verified.pto.legality_context import pipe_id
-from pypto_verified.targets.fifo import LEDGERS
 from verifiers.access import BLOCK, BLOCKS, AccessProgram, Branch, Loop, Node, Sequence, Step
 from verifiers.fifo_counts import runs
+from verifiers.fifo_mirror import MOST_TRANSFERS, OPS, POPS, PUSHES, Ring, ended, gets_through, ring_of
 from verifiers.pipes import LANE, Peer
+from verifiers.race.paths import nodes
 from verifiers.race.values import Values
 from verifiers.recurrence import counted, trips
 from verifiers.sites import op_text
 
-PUSHES = {"pto.tpush_to_aiv": "aiv", "pto.tpush_to_aic": "aic"}
-POPS = {"pto.tpop_from_aic": "aiv", "pto.tpop_from_aiv": "aic"}
-OPS = (*PUSHES, *POPS)
 TRIED = (1, 2, 3, 0)
-MOST_TRANSFERS = 2_000
-"""Transfers of one core that are followed."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,9 +37,9 @@ class Stuck:
 @lru_cache(maxsize=16)
 def stuck(own: AccessProgram, peer: Peer, lane: int, slots: tuple[tuple[int, int], ...]) -> tuple[Stuck, ...]:
     """Runs in which a lane and its cube wait for each other; `slots` of each pipe. Sizes are small ones and ones past
-    the slots: what is not found is not proved for all. None are looked for where no pipe leads back, or where a
-    transfer depends on more than the sizes that both cores know."""
-    if not both_ways(own) or not both_ways(peer.program):
+    the slots: what is not found is not proved for all. None are looked for where the ends share one ring at most, or
+    where a transfer depends on more than the sizes that both cores know."""
+    if not several(own) or rings(own) != rings(peer.program):
         return ()
     names: set[str] = set()
     for program in (own, peer.program):
@@ -59,9 +54,23 @@ def stuck(own: AccessProgram, peer: Peer, lane: int, slots: tuple[tuple[int, int
     return tuple(s for s in found if s is not None)
 
 
-def both_ways(program: AccessProgram) -> bool:
-    """Whether a core both pushes and pops."""
-    return len({way(s.op.name) for s in program.steps if s.op.name in OPS}) > 1
+@lru_cache(maxsize=16)
+def unsure(own: AccessProgram, peer: Peer, lane: int, slots: tuple[tuple[int, int], ...]) -> str:
+    """What keeps a lane and its cube from being sure to get through, '' if nothing does."""
+    if rings(own) != rings(peer.program):
+        return f"what else {peer.program.func.name} waits for is not followed"
+    if not several(own) or gets_through(own, peer, lane, dict(slots)):
+        return ""
+    return "whether the two ends wait for each other was only tried for small sizes, not for all data and all sizes"
+
+
+def several(program: AccessProgram) -> bool:
+    """Whether a core moves tiles through more than one ring."""
+    return len(rings(program)) > 1
+
+
+def rings(program: AccessProgram) -> set[Ring]:
+    return {ring_of(s) for s in program.steps if s.op.name in OPS}
 
 
 def sized(names: set[str], n: int) -> dict[str, int]:
@@ -76,31 +85,12 @@ def way(op: str) -> str:
 def _run(
     programs: tuple[AccessProgram, AccessProgram], given: dict[str, int], lane: int, slots: Mapping[int, int]
 ) -> Stuck | None:
-    """Both cores as far as they get; which of them goes first makes no difference to where they end."""
-    cores = [list(islice(in_order(p.body, Values(p, {**given, LANE: lane})), MOST_TRANSFERS + 1)) for p in programs]
-    if max(map(len, cores)) > MOST_TRANSFERS:
-        return None
-    ledger = LEDGERS["a2a3"]
-    at, pushed, popped = [0, 0], Counter[tuple[str, int]](), Counter[tuple[str, int]]()
-    moved = True
-    while moved:
-        moved = False
-        for core, steps in enumerate(cores):
-            while at[core] < len(steps):
-                op = steps[at[core]].op
-                pipe = (way(op.name), pipe_id(op))
-                if op.name in PUSHES:
-                    credits = ledger.credits(slots[pipe[1]], pushed[pipe] + 1, popped[pipe]).value
-                    if credits is None or credits < 0:
-                        break
-                    pushed[pipe] += 1
-                elif popped[pipe] < pushed[pipe]:
-                    popped[pipe] += 1
-                else:
-                    break
-                at[core] += 1
-                moved = True
-    if any(i == len(steps) for i, steps in zip(at, cores, strict=True)):
+    values = [Values(p, {**given, LANE: lane}) for p in programs]
+    cores = [list(islice(in_order(p.body, v), MOST_TRANSFERS + 1)) for p, v in zip(programs, values, strict=True)]
+    if max(map(len, cores)) > MOST_TRANSFERS or any(not v.asked <= given.keys() for v in values):
+        return None  # too long, or one run of several that what is read decides between
+    at = ended(cores, slots, {})
+    if at is None or any(i == len(steps) for i, steps in zip(at, cores, strict=True)):
         return None
     own, other = (
         (op_text(steps[i].op), p.location(steps[i].op).line)
@@ -117,9 +107,13 @@ def in_order(node: Node, values: Values) -> Iterator[Step]:
         for item in node.items:
             yield from in_order(item, values)
     elif isinstance(node, Branch):
+        if _moves(node):
+            values.decide(node.cond)
         yield from in_order(node.then if values.holds(node.cond) else node.orelse, values)
     elif _moves(node):
         own, turns = counted(node), trips(node)
+        if turns is not None:
+            values.decide(turns)
         for k in range(values.of(turns)) if turns is not None else ():
             if own is not None:  # a loop of one iteration at most has no counter
                 values[own.name] = values.of(own.base) + k
@@ -128,18 +122,6 @@ def in_order(node: Node, values: Values) -> Iterator[Step]:
             values.pop(own.name, None)
 
 
-def _moves(loop: Loop) -> bool:
-    """Whether a loop transfers anything."""
-    todo: list[Node] = [loop.body]
-    while todo:
-        node = todo.pop()
-        if isinstance(node, Step):
-            if node.op.name in OPS:
-                return True
-        elif isinstance(node, Sequence):
-            todo += node.items
-        elif isinstance(node, Branch):
-            todo += (node.then, node.orelse)
-        else:
-            todo.append(node.body)
-    return False
+def _moves(node: Loop | Branch) -> bool:
+    """Whether a loop or branch transfers anything."""
+    return any(isinstance(inner, Step) and inner.op.name in OPS for inner in nodes(node))

@@ -1,0 +1,196 @@
+"""Whether two ends of several pipes get through for all sizes: both do their transfers in the same loops and branches,
+and what stands between those gets through alone, with empty pipes before and after it.
+
+Where a run of each piece at both ends ends with empty pipes, so does one of the whole; and where one order of the two
+cores ends, all do, as each core only waits for what the other one does.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import TypeAlias, Union
+
+from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_cond, symbol, symbols_of
+from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.targets.fifo import LEDGERS, first_wait, period
+from verifiers.access import AccessProgram, Branch, Node, Step
+from verifiers.access import Sequence as Nodes
+from verifiers.pipes import LANE, Peer
+from verifiers.recurrence import counted, trips
+from verifiers.solver.cone import names_of
+
+PUSHES = {"pto.tpush_to_aiv": "aiv", "pto.tpush_to_aic": "aic"}
+POPS = {"pto.tpop_from_aic": "aiv", "pto.tpop_from_aiv": "aic"}
+OPS = (*PUSHES, *POPS)
+MOST_TRANSFERS = 2_000
+"""Transfers of one core that are followed."""
+_MOST_STARTS = 256
+"""Numbers of tiles that pipes may have had before, up to a period, that are told apart."""
+Ring: TypeAlias = tuple[str, int]
+"""Where the tiles go ('aiv' or 'aic'), and the pipe."""
+
+
+class _Unfollowed(Exception):
+    """What decides over transfers is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Turns:
+    times: Expr
+    body: Parts
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    cond: Cond
+    then: Parts
+    orelse: Parts
+
+
+Part: TypeAlias = Union[Step, _Turns, _Choice]
+Parts: TypeAlias = tuple[Part, ...]
+
+
+def ring_of(step: Step) -> Ring:
+    return PUSHES.get(step.op.name) or POPS[step.op.name], pipe_id(step.op)
+
+
+def gets_through(own: AccessProgram, peer: Peer, lane: int, slots: Mapping[int, int]) -> bool:
+    """Whether a lane and its cube surely get through all of their transfers; `slots` of each pipe."""
+    try:
+        ours, theirs = (
+            _parts(program.body, {LANE: lane, **reads}, 0)
+            for program, reads in zip((own, peer.program), peer.reads, strict=True))
+    except _Unfollowed:
+        return False
+    mine, yours = _steps(ours), _steps(theirs)
+    if mine is not None and yours is not None:
+        return ended((mine, yours), slots, {}) is None
+    return _mirrored(ours, theirs, peer.shared, slots)
+
+
+def _parts(node: Node, known: Mapping[str, IntLike], depth: int) -> Parts:
+    """The transfers of a node, where `known` holds, within as many loops."""
+    if isinstance(node, Step):
+        return (node,) if node.op.name in OPS else ()
+    if isinstance(node, Nodes):
+        return tuple(part for item in node.items for part in _parts(item, known, depth))
+    if isinstance(node, Branch):
+        cond = substitute_cond(node.cond, known)
+        then = () if cond is FALSE else _parts(node.then, known, depth)
+        orelse = () if cond is TRUE else _parts(node.orelse, known, depth)
+        if cond is TRUE or cond is FALSE:
+            return then + orelse
+        return then if _alike(then, orelse) else (_Choice(cond, then, orelse),)
+    own, turns = counted(node), trips(node)
+    turn = symbol(f"turn {depth}", 0)
+    inner = {**known, own.name: substitute(own.base, known) + turn} if own is not None else known
+    body = _parts(node.body, inner, depth + 1)
+    if not body:
+        return ()
+    if turns is None or node.head:
+        raise _Unfollowed
+    times = substitute(turns, known)
+    if times.value is None:
+        return (_Turns(times, body),)
+    unrolled: list[Part] = []
+    for k in range(times.value):
+        at = {**known, own.name: substitute(own.base, known) + k} if own is not None else known
+        unrolled += _parts(node.body, at, depth + 1)
+        if len(unrolled) > MOST_TRANSFERS:
+            raise _Unfollowed
+    # A condition on what each turn reads is another one in each turn: which of them meet is told by the loop.
+    return tuple(unrolled) if _steps(tuple(unrolled)) is not None else (_Turns(times, body),)
+
+
+def _steps(parts: Parts) -> list[Step] | None:
+    """The transfers, where nothing decides about them."""
+    steps = [part for part in parts if isinstance(part, Step)]
+    return steps if len(steps) == len(parts) else None
+
+
+def _alike(one: Parts, other: Parts) -> bool:
+    a, b = _steps(one), _steps(other)
+    return a is not None and b is not None and [_kind(s) for s in a] == [_kind(s) for s in b]
+
+
+def _kind(step: Step) -> tuple[str, int]:
+    return step.op.name, pipe_id(step.op)
+
+
+def _mirrored(ours: Parts, theirs: Parts, shared: frozenset[str], slots: Mapping[int, int]) -> bool:
+    """Whether both ends are made of the same loops and branches, and get through what stands between."""
+    (runs, mine), (others, yours) = _cut(ours), _cut(theirs)
+    return len(mine) == len(yours) and all(
+        _empties(pair, slots) for pair in zip(runs, others, strict=True)) and all(
+        _same(a, b, shared, slots) for a, b in zip(mine, yours, strict=True))
+
+
+def _cut(parts: Parts) -> tuple[list[list[Step]], list[_Turns | _Choice]]:
+    """(the transfers before, between and behind loops and branches; these)."""
+    runs: list[list[Step]] = [[]]
+    found: list[_Turns | _Choice] = []
+    for part in parts:
+        if isinstance(part, Step):
+            runs[-1].append(part)
+        else:
+            found.append(part)
+            runs.append([])
+    return runs, found
+
+
+def _same(a: _Turns | _Choice, b: _Turns | _Choice, shared: frozenset[str], slots: Mapping[int, int]) -> bool:
+    def known(names: frozenset[str]) -> bool:
+        return all(n in shared or n.startswith("turn ") for n in names)
+
+    if isinstance(a, _Turns) and isinstance(b, _Turns):
+        return a.times.uid == b.times.uid and known(frozenset(symbols_of(a.times))) and _mirrored(
+            a.body, b.body, shared, slots)
+    if isinstance(a, _Choice) and isinstance(b, _Choice):
+        return a.cond == b.cond and known(names_of(a.cond)) and _mirrored(
+            a.then, b.then, shared, slots) and _mirrored(a.orelse, b.orelse, shared, slots)
+    return False
+
+
+def _empties(cores: tuple[list[Step], list[Step]], slots: Mapping[int, int]) -> bool:
+    """Whether both cores get through these transfers, and leave the pipes empty, however many tiles went before."""
+    rings = Counter[Ring]()
+    for step in (s for steps in cores for s in steps):
+        rings[ring_of(step)] += 1 if step.op.name in PUSHES else -1
+    if any(rings.values()) or prod(period(slots[pipe]) for _, pipe in rings) > _MOST_STARTS:
+        return False
+    # From the first credit that is waited for on, credits come and go alike in each period.
+    starts = [range(n, n + period(slots[pipe])) for _, pipe in rings for n in (2 * first_wait(slots[pipe]),)]
+    return all(ended(cores, slots, dict(zip(rings, before, strict=True))) is None for before in product(*starts))
+
+
+def ended(
+    cores: Sequence[Sequence[Step]], slots: Mapping[int, int], before: Mapping[Ring, int]
+) -> tuple[int, ...] | None:
+    """Both cores as far as they get: the transfers at which they wait, None if neither does; which of them goes first
+    makes no difference. `before`: tiles that were pushed and popped earlier."""
+    ledger = LEDGERS["a2a3"]
+    at, pushed, popped = [0] * len(cores), Counter(before), Counter(before)
+    moved = True
+    while moved:
+        moved = False
+        for core, steps in enumerate(cores):
+            while at[core] < len(steps):
+                ring = ring_of(steps[at[core]])
+                if steps[at[core]].op.name in PUSHES:
+                    credits = ledger.credits(slots[ring[1]], pushed[ring] + 1, popped[ring]).value
+                    if credits is None or credits < 0:
+                        break
+                    pushed[ring] += 1
+                elif popped[ring] < pushed[ring]:
+                    popped[ring] += 1
+                else:
+                    break
+                at[core] += 1
+                moved = True
+    return None if all(i == len(steps) for i, steps in zip(at, cores, strict=True)) else tuple(at)
