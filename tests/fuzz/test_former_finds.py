@@ -111,6 +111,22 @@ REFUTED = {
             z = pl.mul(pl.tile.part_add(y, x), 2.0)
         return pl.store(pl.add(z, x), [0, 0], out)
     """),
+    # A run asked for the inner branch's scalar, whose first equation is with the outer one's, which asked it back.
+    "a scalar that one branch hands to another": (
+        ",\n".join(["n: pl.Scalar[pl.INDEX]", tensor("a", (8, 32)), tensor("out", (8, 32), out=True)]), """
+        u = n
+        x = pl.load(a, [0, 0], [8, 32])
+        if u != 1:
+            x = pl.add(x, x)
+        else:
+            u = (u + 1) % 3
+            x = pl.mul(x, 3.0)
+            if n != 1:
+                u = (u + 2) % 3
+                x = pl.mul(x, 2.0)
+        u = (u + 1) % 3
+        return pl.store(x, [0, 0], out)
+    """),
 }
 
 

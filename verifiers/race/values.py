@@ -21,6 +21,10 @@ _MOST_BLOCKS = 128
 _FARTHEST, _MOST_TURNS = 2048, 4
 
 
+class _CircularError(Exception):
+    """A value was looked for in an equation with one that is looked for already."""
+
+
 class Values(dict[str, int]):
     """Values by name. Those that a hypothesis defines are computed where they are asked for; one that is not given
     reads as its least value that is not 0. `asked`: those that decided something though nobody may choose them.
@@ -35,6 +39,7 @@ class Values(dict[str, int]):
         self._named: dict[int, frozenset[str]] = {}
         self._kinds = program.symbols.kinds
         self._facts = [(c, names_of(c)) for c in conjuncts(program.symbols.facts)]
+        self._open: set[str] = set()
         self._least = {n: a.lo for n, a in symbols_of(program.symbols.facts).items()}
 
     def __missing__(self, name: str) -> int:
@@ -95,15 +100,34 @@ class Values(dict[str, int]):
         return holds(c, self, self.truths)
 
     def _defined(self, name: str) -> int | None:
-        for fact, names in self._facts:
-            if name not in names:
-                continue
-            parts = fact.parts if fact.kind == "or" else (fact,)
-            for part in parts:
-                value = self._solved(part, name)
-                if value is not None and not any(
-                        self.holds(other) for other in parts if other is not part and name not in names_of(other)):
+        """The value that a fact gives. What one branch hands to another is in one equation with it: that one is read
+        from the side that is known."""
+        if name in self._open:
+            raise _CircularError
+        self._open.add(name)
+        circular = False
+        try:
+            for fact, names in self._facts:
+                try:
+                    value = self._solved_by(fact, name) if name in names else None
+                except _CircularError:
+                    circular = True
+                    continue
+                if value is not None:
                     return value
+        finally:
+            self._open.discard(name)
+        if circular and self._open:
+            raise _CircularError
+        return None
+
+    def _solved_by(self, fact: Cond, name: str) -> int | None:
+        parts = fact.parts if fact.kind == "or" else (fact,)
+        for part in parts:
+            value = self._solved(part, name)
+            if value is not None and not any(
+                    self.holds(other) for other in parts if other is not part and name not in names_of(other)):
+                return value
         return None
 
     def _solved(self, c: Cond, name: str) -> int | None:
