@@ -18,7 +18,9 @@ from pypto_verified.targets import Target
 SPAN = Span("kernel.py", 1, 1, 1, 2)
 ROWS, MAX_ROWS, MAX_COLUMNS = (1, 2, 4, 8, 16, 32), 32, 64
 BLOCK_BYTES = 32
-INTEGERS = {"INT8": (-3, 1, 2, 7), "INT16": (-300, -1, 2, 5), "INT32": (-70000, -2, 1, 3)}
+MAX_TRIPS = 4
+INTEGERS = {"INT8": (-3, 1, 2, 7), "INT16": (-300, -1, 2, 5), "INT32": (-70000, -2, 1, 3),
+            "UINT8": (1, 2, 200), "UINT16": (1, 3, 60_000), "UINT32": (1, 7, 4_000_000_000)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,18 @@ class Loop:
     trips: int
 
 
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """A scalar that is assigned again and stays less than `limit`."""
+
+    var: Var
+    limit: int
+
+
 @dataclass(slots=True)
 class Builder:
     """`scopes`: tiles by name, innermost last; `blocks`: the statements so far of each open block; `kept`: names that
-    are not assigned again."""
+    are not assigned again; `counters`: scalars that may be."""
 
     draw: Draw
     target: Target
@@ -54,6 +64,7 @@ class Builder:
     blocks: list[list[Stmt]] = field(default_factory=lambda: [[]])
     scopes: list[dict[str, Var]] = field(default_factory=lambda: [{}])
     loops: list[Loop] = field(default_factory=list)
+    counters: list[Counter] = field(default_factory=list)
     kept: frozenset[str] = frozenset()
     count: int = 0
 
@@ -136,21 +147,27 @@ class Builder:
         self.params.append(Param(var))
         return var
 
-    def out(self, shape: Sequence[Dim], dtype: DType) -> Var:
-        """A new output tensor."""
-        direction = Direction.INOUT if chance(self.draw, 20) else Direction.OUT
+    def out(self, shape: Sequence[Dim], dtype: DType, partly: bool = False) -> Var:
+        """A new output tensor, which keeps what it had if it is written only `partly`."""
+        direction = Direction.INOUT if partly or chance(self.draw, 20) else Direction.OUT
         var = Var(self.name("out"), TensorType(tuple(shape), dtype))
         self.outs.append(Param(var, direction))
         return var
 
-    def integer(self, values: Sequence[int], prefix: str = "n") -> Var:
-        """An INDEX parameter that takes these values; an old one with the same values sometimes."""
-        old = [n for n, allowed in self.ranges.items() if allowed == tuple(values) and n not in self.dynamic]
+    def integer(self, values: Sequence[int], prefix: str = "n", dtype: DType = INDEX) -> Var:
+        """An integer parameter that takes these values; an old one with the same values sometimes."""
+        old = [n for n, allowed in self.ranges.items() if allowed == tuple(values) and n.startswith(prefix)]
         if old and chance(self.draw, 60):
-            return Var(choice(self.draw, old), ScalarType(INDEX))
-        var = Var(self.name(prefix), ScalarType(INDEX))
+            return Var(choice(self.draw, old), ScalarType(dtype))
+        var = Var(self.name(prefix), ScalarType(dtype))
         self.params.append(Param(var))
         self.ranges[var.name] = tuple(values)
+        return var
+
+    def real(self, dtype: DType) -> Var:
+        """A new parameter of a float type, which may be any number."""
+        var = Var(self.name("f"), ScalarType(dtype))
+        self.params.append(Param(var))
         return var
 
     def size(self, values: Sequence[int]) -> Var:

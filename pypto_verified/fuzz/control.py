@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from pypto_verified.dtypes import BOOL, INDEX
-from pypto_verified.fuzz.builder import SPAN, Builder, Loop, dims, numbers
+from pypto_verified.fuzz.builder import MAX_TRIPS, SPAN, Builder, Loop, dims, numbers
 from pypto_verified.fuzz.draw import chance, choice, weighted
+from pypto_verified.fuzz.indices import condition
 from pypto_verified.fuzz.names import assigned, mentioned
 from pypto_verified.fuzz.vector import load, pick, store
 from pypto_verified.ir.expr import Binary, BinaryOp, Const, Expr, Var
@@ -15,7 +16,6 @@ from pypto_verified.ir.stmt import Assign, Break, Continue, For, If, IterArg, Lo
 from pypto_verified.ir.types import MemRef, ScalarType, TileType
 from pypto_verified.layouts import Space
 
-MAX_TRIPS = 4
 _TWINS = 5
 Fill = Callable[[Builder, int], None]
 """Adds statements to the open block."""
@@ -26,7 +26,14 @@ Bounds = tuple[Expr, Expr, Expr, int]
 
 
 def _bounds(b: Builder) -> Bounds:
-    match weighted(b.draw, (("const", 6), ("run", 4), ("step", 2))):
+    match weighted(b.draw, (("const", 6), ("run", 4), ("step", 2), ("from", 1), ("stride", 1), ("inner", 2))):
+        case "from":
+            return b.integer((0, 1, 2, MAX_TRIPS)), Const(MAX_TRIPS), Const(1), MAX_TRIPS
+        case "stride":
+            return Const(0), Const(MAX_TRIPS), b.integer((1, 2, 3)), MAX_TRIPS
+        case "inner" if b.loops:
+            outer = b.loops[-1]
+            return Const(0), Binary(BinaryOp.ADD, outer.var, Const(1), INDEX), Const(1), outer.trips
         case "run":
             return Const(0), b.integer((0, 1, 2, 3, MAX_TRIPS)), Const(1), MAX_TRIPS
         case "step":
@@ -43,7 +50,7 @@ def loop(b: Builder, fill: Fill, depth: int) -> bool:
     var = Var(b.name("i"), ScalarType(INDEX))
     kind = weighted(b.draw, ((LoopKind.SEQUENTIAL, 8), (LoopKind.PIPELINE, 1), (LoopKind.PARALLEL, 1),
                              (LoopKind.UNROLL, 2)))
-    if kind is LoopKind.UNROLL and not isinstance(bounds[1], Const):
+    if kind is LoopKind.UNROLL and not all(isinstance(e, Const) for e in bounds[:3]):
         kind = LoopKind.SEQUENTIAL
     _add_loop(b, fill, depth, var, bounds, kind)
     if not depth and b.count % _TWINS == 0:
@@ -75,11 +82,11 @@ def _twin(b: Builder, fill: Fill, bounds: Bounds, kind: LoopKind) -> None:
     """A loop over the turns of the last one, which has nothing to do with it: the two may be one (`variants`). Which
     loops get one is told by the names so far, not by a draw, so that all other kernels stay what they were."""
     last = b.blocks[-1][-1:]
-    scopes, theirs = b.scopes, assigned(last)
+    scopes, theirs, counters = b.scopes, assigned(last), b.counters
     b.scopes = [{name: v for scope in scopes for name, v in scope.items() if name not in theirs}]
-    b.kept = mentioned(last)
+    b.kept, b.counters = mentioned(last), []
     _add_loop(b, fill, 0, Var(b.name("i"), ScalarType(INDEX)), bounds, kind)
-    made, b.scopes, b.kept = b.scopes[0], scopes, frozenset()
+    made, b.scopes, b.kept, b.counters = b.scopes[0], scopes, frozenset(), counters
     b.scopes[-1].update(made)
 
 
@@ -153,19 +160,9 @@ def branch(b: Builder, fill: Fill, depth: int) -> bool:
                 b.add(Yield((_same_type(b, with_result),), SPAN))
         sides.append(tuple(body))
     results = () if with_result is None else (Var(b.name("r"), with_result.type),)
-    b.add(If(_condition(b), sides[0], sides[1], results, SPAN))
+    b.add(If(condition(b), sides[0], sides[1], results, SPAN))
     b.scopes[-1].update({v.name: v for v in results})
     return True
-
-
-def _condition(b: Builder) -> Expr:
-    if b.loops and chance(b.draw, 60):
-        i = choice(b.draw, b.loops).var
-        if chance(b.draw, 50):
-            return Binary(BinaryOp.EQ, Binary(BinaryOp.MOD, i, Const(2), INDEX), Const(b.draw.integer(0, 1)), BOOL)
-        return Binary(choice(b.draw, (BinaryOp.EQ, BinaryOp.GT, BinaryOp.LE)), i, Const(b.draw.integer(0, 2)), BOOL)
-    compare = choice(b.draw, (BinaryOp.EQ, BinaryOp.LT, BinaryOp.LE))
-    return Binary(compare, b.integer((0, 1, 2)), Const(1), BOOL)
 
 
 def tail(b: Builder, fill: Fill, depth: int) -> bool:
@@ -175,19 +172,23 @@ def tail(b: Builder, fill: Fill, depth: int) -> bool:
         return False
     t = b.tile(source)
     rows, columns = t.shape
-    size = b.size((0, 1, rows, rows + 1, 2 * rows - 1, 3 * rows))
-    tensor, out = b.tensor((size, columns), t.dtype), b.out((size, columns), t.dtype)
-    row = Var(b.name("row"), ScalarType(INDEX))
+    across = chance(b.draw, 25)
+    step = columns if across else rows
+    size = b.size((0, 1, step, step + 1, 2 * step - 1, 3 * step))
+    shape = (rows, size) if across else (size, columns)
+    tensor, out = b.tensor(shape, t.dtype), b.out(shape, t.dtype)
+    start = Var(b.name("row" if not across else "column"), ScalarType(INDEX))
+    at = dims((0, start) if across else (start, 0))
     with b.block() as body:
-        left = Binary(BinaryOp.MIN, Const(rows), Binary(BinaryOp.SUB, size, row, INDEX), INDEX)
+        left = Binary(BinaryOp.MIN, Const(step), Binary(BinaryOp.SUB, size, start, INDEX), INDEX)
         count = Var(b.name("k"), ScalarType(INDEX))
         b.scalar(count, left)
-        part = b.call("tile.load", (tensor, dims((row, 0)), numbers(rows, columns), dims((count, columns))))
-        loaded = b.assign(part)
+        valid = dims((rows, count) if across else (count, columns))
+        loaded = b.assign(b.call("tile.load", (tensor, at, numbers(rows, columns), valid)))
         fill(b, depth + 1)
         kept = [v for v in b.tiles() if v.type == loaded.type]
-        store(b, choice(b.draw, kept), out, dims((row, 0)))
-    b.add(For(row, Const(0), size, Const(rows), (), tuple(body), (), LoopKind.SEQUENTIAL, SPAN))
+        store(b, choice(b.draw, kept), out, at)
+    b.add(For(start, Const(0), size, Const(step), (), tuple(body), (), LoopKind.SEQUENTIAL, SPAN))
     return True
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pypto_verified.dtypes import BF16, BOOL, FP16, FP32, INDEX, INT8, INT32, DType
-from pypto_verified.fuzz.builder import SPAN, Builder, Loop, dims, numbers
-from pypto_verified.fuzz.control import MAX_TRIPS
+from pypto_verified.fuzz.builder import MAX_TRIPS, SPAN, Builder, Loop, dims, numbers
 from pypto_verified.fuzz.draw import chance, choice, weighted
+from pypto_verified.fuzz.indices import index
 from pypto_verified.ir.expr import Binary, BinaryOp, Const, Dim, Expr, Var
 from pypto_verified.ir.stmt import Assign, For, If, LoopKind
 from pypto_verified.ir.types import ScalarType
@@ -33,8 +33,10 @@ def cube_kernel(b: Builder) -> None:
 def _mat(b: Builder, dtype: DType, shape: tuple[int, int], valid: tuple[Dim, Dim]) -> Var:
     limit = choice(b.draw, (1, 1, 2))
     transposed = chance(b.draw, 20)
-    tensor = b.tensor((shape[0] * limit, shape[1]), dtype, TensorLayout.DN if transposed else TensorLayout.ND)
-    at = dims((b.scaled(b.index(limit), shape[0]), 0))
+    across = choice(b.draw, (1, 1, 1, 2))
+    layout = TensorLayout.DN if transposed else TensorLayout.ND
+    tensor = b.tensor((shape[0] * limit, shape[1] * across), dtype, layout)
+    at = dims((b.scaled(index(b, limit), shape[0]), b.scaled(index(b, across), shape[1])))
     return b.assign(b.call("tile.load", (tensor, at, numbers(*shape), dims(valid)), target_memory=Space.MAT), "m")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pypto_verified.fuzz import control, vector, views
+from pypto_verified.fuzz import control, indices, vector, views
 from pypto_verified.fuzz.builder import Builder, Kernel
 from pypto_verified.fuzz.cube import cube_kernel
 from pypto_verified.fuzz.draw import Draw, chance, choice, weighted
@@ -27,7 +27,7 @@ _STEPS: tuple[tuple[Step, int], ...] = (
     (_loaded, 8), (vector.elementwise, 34), (vector.reduction, 8), (vector.expansion, 8), (vector.cast, 6),
     (vector.mask, 4), (vector.shift, 2), (vector.gather, 3), (vector.made, 3), (vector.scalar, 4), (views.slice_, 9),
     (views.reshape, 5), (views.narrow, 3), (views.fill, 4), (views.assemble, 5), (views.concat, 2),
-    (views.transpose, 2), (views.move, 2), (control.rename, 2), (control.store_in_loop, 3),
+    (views.transpose, 2), (views.move, 2), (control.rename, 2), (control.store_in_loop, 3), (indices.count, 5),
 )
 _NESTED: tuple[tuple[Callable[[Builder, control.Fill, int], bool], int], ...] = (
     (control.loop, 10), (control.branch, 6), (control.tail, 3), (control.repeat, 2),
@@ -46,6 +46,8 @@ def kernel(draw: Draw, arch: str = "") -> Kernel:
 
 
 def _vector_kernel(b: Builder) -> None:
+    if chance(b.draw, 30):
+        indices.counter(b)
     first = vector.load(b)
     if chance(b.draw, 60):
         t = b.tile(first)

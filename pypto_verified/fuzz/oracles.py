@@ -36,6 +36,8 @@ from pypto_verified.targets import target
 from pypto_verified.trials import Array, Scalar, Trial, contents, extent
 
 MAX_STEPS = 20_000
+REALS = (0.5, -1.5, 2.0)
+"""What a scalar of a float type may be."""
 KINDS = ("small", "positive", "small", "normal", "units", "boundary")
 
 
@@ -78,7 +80,8 @@ def inputs(kernel: Kernel, seed: int, runs: int) -> Iterator[Trial]:
                 random.bit_generator.state = _state((seed, run), p.var.name)
                 values[p.var.name] = contents(type_.dtype, shape, kind, random)
             elif isinstance(type_, ScalarType):
-                values[p.var.name] = chosen[p.var.name]
+                name = p.var.name
+                values[name] = chosen[name] if name in chosen else REALS[_number((seed, run), name) % len(REALS)]
         yield Trial(kind, values, {name: chosen[name] for name in kernel.function.dynamic})
 
 

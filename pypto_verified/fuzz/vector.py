@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from pypto_verified.dtypes import DTYPES, FP16, FP32, INT16, INT32, DType
-from pypto_verified.fuzz.builder import BLOCK_BYTES, Builder, dims, in_vector_memory, numbers
+from pypto_verified.dtypes import DTYPES, FP16, FP32, INDEX, INT16, INT32, DType
+from pypto_verified.fuzz.builder import BLOCK_BYTES, INTEGERS, Builder, dims, in_vector_memory, numbers
 from pypto_verified.fuzz.draw import chance, choice, weighted
+from pypto_verified.fuzz.indices import index
 from pypto_verified.fuzz.vocabulary import ELEMENTWISE, EXPANSIONS, REDUCTIONS, Row
 from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, Var
 from pypto_verified.ir.types import ScalarType, TileType
@@ -17,6 +18,8 @@ LOADED = (("FP32", 8), ("FP16", 5), ("INT32", 5), ("INT16", 3), ("BF16", 1), ("I
           ("UINT32", 1))
 """Element types of loaded tiles with weights."""
 
+ADDED = frozenset({"INT8", "INT16", "INT32", "FP16", "BF16", "FP32"})
+"""Element types that a store can add in global memory."""
 _SELECTED = frozenset({"FP32", "FP16", "INT32"})
 _ELEMENTWISE = [(row, 4 if row.op in ("add", "sub", "mul") else 1) for row in ELEMENTWISE]
 MASK_COLUMNS = 32
@@ -55,11 +58,22 @@ def load(b: Builder, shape: tuple[int, int] | None = None, dtype: DType | None =
     """A tile from a tensor of its own, which has room for the index of a loop."""
     dtype = dtype or DTYPES[weighted(b.draw, LOADED)]
     rows, columns = shape or (choice(b.draw, (1, 2, 4, 8, 16, 16, 16, 32)), b.columns(dtype))
-    limit = weighted(b.draw, ((1, 6), (2, 2), (4, 2)))
-    tensor = b.tensor((rows * limit, columns), dtype)
-    at = dims((b.scaled(b.index(limit), rows), 0))
+    whole, at = place(b, rows, columns)
+    tensor = b.tensor(whole, dtype)
     valid = numbers(rows, columns) if shape else dims((b.valid(rows), b.valid(columns)))
     return b.assign(b.call("tile.load", (tensor, at, numbers(rows, columns), valid)))
+
+
+def place(b: Builder, rows: int, columns: int) -> tuple[tuple[int, int], Expr]:
+    """The shape of a tensor that holds at least one window of that size, and where one of them begins."""
+    down, across = weighted(b.draw, ((1, 6), (2, 2), (4, 2))), weighted(b.draw, ((1, 10), (2, 2), (3, 1)))
+    left, right = (b.draw.integer(0, 5), b.draw.integer(0, 3)) if chance(b.draw, 10) else (0, 0)
+    column = b.scaled(index(b, across), columns)
+    if left:
+        column = Binary(BinaryOp.ADD, column, Const(left), INDEX) if not isinstance(column, Const) else Const(
+            int(column.value) + left)
+    shape = (rows * down, left + columns * across + right)
+    return shape, dims((b.scaled(index(b, down), rows), column))
 
 
 def _companion(b: Builder, kind: str, first: TileType) -> Expr | None:
@@ -95,7 +109,9 @@ def _companion(b: Builder, kind: str, first: TileType) -> Expr | None:
 def _scalar(b: Builder, dtype: DType) -> Expr:
     if dtype in (FP32, INT32) and chance(b.draw, 15):
         tensor = b.tensor((4,), dtype)
-        return b.call("tensor.read", (tensor, numbers(b.draw.integer(0, 3))))
+        return b.call("tensor.read", (tensor, dims((index(b, 4),))))
+    if dtype in (FP32, INT32) and chance(b.draw, 30):
+        return b.real(dtype) if dtype.is_float else b.integer(INTEGERS[dtype.name], "k", dtype)
     return b.constant(dtype)
 
 
@@ -301,11 +317,16 @@ def stores(b: Builder, names: Iterable[Var]) -> None:
     """Each tile into an output of its own."""
     for v in names:
         t = b.tile(v)
-        store(b, v, b.out(t.shape, t.dtype), numbers(0, 0))
+        if chance(b.draw, 80):
+            store(b, v, b.out(t.shape, t.dtype), numbers(0, 0))
+        else:
+            shape, at = place(b, *t.shape)
+            added = t.dtype.name in ADDED and chance(b.draw, 30)
+            store(b, v, b.out(shape, t.dtype, partly=True), at, added)
 
 
-def store(b: Builder, tile: Var, out: Var, at: Expr) -> Call:
-    """One store; the output's name stands for its new value."""
-    call = b.call("tile.store", (tile, at, out))
+def store(b: Builder, tile: Var, out: Var, at: Expr, added: bool = False) -> Call:
+    """One store, or one that adds to what is there; the output's name stands for its new value."""
+    call = b.call("tile.store", (tile, at, out), atomic=1) if added else b.call("tile.store", (tile, at, out))
     b.store(out, call)
     return call

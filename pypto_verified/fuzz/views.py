@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pypto_verified.fuzz.builder import BLOCK_BYTES, MAX_COLUMNS, MAX_ROWS, Builder, dims, numbers
 from pypto_verified.fuzz.draw import chance, choice
+from pypto_verified.fuzz.indices import index
 from pypto_verified.fuzz.vector import full, pick
 from pypto_verified.ir.expr import Const, Expr
 from pypto_verified.layouts import BLayout, Pad, Space
@@ -20,7 +21,7 @@ def slice_(b: Builder) -> bool:
     columns = choice(b.draw, [n for n in (unit, 2 * unit, t.shape[1]) if n <= t.shape[1]])
     if not full(t):
         rows, columns = t.shape if chance(b.draw, 50) else (rows, columns)
-    down = b.scaled(b.index(t.shape[0] // rows), rows) if full(t) else Const(0)
+    down = b.scaled(index(b, t.shape[0] // rows), rows) if full(t) else Const(0)
     across = unit * b.draw.integer(0, (t.shape[1] - columns) // unit) if full(t) else 0
     operands: list[Expr] = [first, numbers(rows, columns), dims((down, across))]
     if full(t) and chance(b.draw, 20):
@@ -84,7 +85,7 @@ def assemble(b: Builder) -> bool:
     t, unit = b.tile(target), BLOCK_BYTES // s.dtype.bytes
     if b.target.name == "a2a3" and t.shape[1] != s.shape[1]:
         return False
-    down = b.scaled(b.index(t.shape[0] // s.shape[0]), s.shape[0])
+    down = b.scaled(index(b, t.shape[0] // s.shape[0]), s.shape[0])
     across = unit * b.draw.integer(0, (t.shape[1] - s.shape[1]) // unit)
     b.assign(b.call("tile.assemble", (target, source, dims((down, across)))))
     return True

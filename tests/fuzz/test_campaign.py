@@ -339,7 +339,7 @@ def test_a_text_of_an_earlier_find_is_not_left_where_there_is_none_now(tmp_path:
 def test_the_find_of_a_planted_fault_replays_by_the_command_that_was_shown(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["fuzz", "--examples", "20", "--seed", "1", "--fault", "sub-is-add", "--corpus", str(tmp_path)]
+    arguments = ["fuzz", "--examples", "60", "--seed", "1", "--fault", "sub-is-add", "--corpus", str(tmp_path)]
     assert main(arguments) == 1
     shown = [line.split() for line in capsys.readouterr().out.splitlines() if "--replay" in line]
     assert shown

@@ -1,0 +1,96 @@
+"""Scalars of generated kernels that say where: indices within a limit, conditions, counters."""
+
+from __future__ import annotations
+
+from pypto_verified.dtypes import BOOL, INDEX, INT32
+from pypto_verified.fuzz.builder import MAX_TRIPS, Builder, Counter, numbers
+from pypto_verified.fuzz.draw import chance, choice, weighted
+from pypto_verified.ir.expr import Binary, BinaryOp, Cast, Const, Expr, Unary, UnaryOp, Var
+from pypto_verified.ir.types import ScalarType
+
+_COMPARED = (BinaryOp.EQ, BinaryOp.NE, BinaryOp.LT, BinaryOp.LE, BinaryOp.GT, BinaryOp.GE)
+
+
+def index(b: Builder, limit: int) -> Expr:
+    """An INDEX of 0 .. limit - 1."""
+    if limit == 1 or chance(b.draw, 70):
+        return b.index(limit)
+    match choice(b.draw, ("clamped", "rest", "quotient", "counter")):
+        case "clamped":
+            low = Binary(BinaryOp.MAX, _anything(b), Const(0), INDEX)
+            return Binary(BinaryOp.MIN, low, Const(limit - 1), INDEX)
+        case "rest":
+            return Binary(BinaryOp.MOD, _anything(b), Const(limit), INDEX)
+        case "quotient":
+            return Binary(BinaryOp.FLOORDIV, _variable(b, 2 * limit), Const(2), INDEX)
+        case _:
+            found = [c.var for c in b.counters if c.limit <= limit]
+            return choice(b.draw, found) if found else b.index(limit)
+
+
+def _anything(b: Builder) -> Expr:
+    """An INDEX of any size and sign: an argument of another integer type, an element of a tensor, or a difference."""
+    kind = weighted(b.draw, (("argument", 2), ("element", 2), ("difference", 3)))
+    if kind == "argument":
+        return Cast(b.integer((-3, 0, 1, 2, 5), "j", INT32), INDEX)
+    if kind == "element":
+        element = b.scratch(b.call("tensor.read", (b.tensor((2, 4), INT32), numbers(*element_of(b, 2, 4)))))
+        return Cast(element, INDEX)
+    return Binary(BinaryOp.SUB, _variable(b, MAX_TRIPS), Const(b.draw.integer(1, 3)), INDEX)
+
+
+def _variable(b: Builder, limit: int) -> Var:
+    """An INDEX of 0 .. limit - 1 that is no constant: arithmetic on those alone is a number when it is read back."""
+    inside = [loop.var for loop in b.loops if loop.trips <= limit]
+    return choice(b.draw, inside) if inside else b.integer((0, 1, limit - 1))
+
+
+def element_of(b: Builder, rows: int, columns: int) -> tuple[int, int]:
+    """The place of an element."""
+    return b.draw.integer(0, rows - 1), b.draw.integer(0, columns - 1)
+
+
+def condition(b: Builder) -> Expr:
+    """A comparison of a loop's variable or a scalar, or two of them."""
+    first = _comparison(b)
+    match weighted(b.draw, (("plain", 8), ("and", 1), ("or", 1), ("not", 1))):
+        case "and":
+            return Binary(BinaryOp.AND, first, _comparison(b), BOOL)
+        case "or":
+            return Binary(BinaryOp.OR, first, _comparison(b), BOOL)
+        case "not":
+            return Unary(UnaryOp.NOT, first, BOOL)
+        case _:
+            return first
+
+
+def _comparison(b: Builder) -> Expr:
+    counters = [c.var for c in b.counters]
+    if counters and chance(b.draw, 25):
+        return Binary(choice(b.draw, _COMPARED), choice(b.draw, counters), Const(1), BOOL)
+    if b.loops and chance(b.draw, 60):
+        i = choice(b.draw, b.loops).var
+        if chance(b.draw, 50):
+            return Binary(BinaryOp.EQ, Binary(BinaryOp.MOD, i, Const(2), INDEX), Const(b.draw.integer(0, 1)), BOOL)
+        return Binary(choice(b.draw, _COMPARED), i, Const(b.draw.integer(0, 2)), BOOL)
+    if chance(b.draw, 20):
+        return Binary(choice(b.draw, _COMPARED), b.integer((-3, 0, 1, 2, 5), "j", INT32), Const(1, INT32), BOOL)
+    return Binary(choice(b.draw, _COMPARED), b.integer((0, 1, 2)), Const(1), BOOL)
+
+
+def counter(b: Builder) -> None:
+    """A scalar with a value that what follows may count up."""
+    var = Var(b.name("u"), ScalarType(INDEX))
+    limit = choice(b.draw, (2, 3, 4))
+    b.scalar(var, b.index(limit))
+    b.counters.append(Counter(var, limit))
+
+
+def count(b: Builder) -> bool:
+    """A counter goes on, and begins anew at its limit; False if there is none."""
+    if not b.counters:
+        return False
+    c = choice(b.draw, b.counters)
+    further = Binary(BinaryOp.ADD, c.var, Const(b.draw.integer(1, 2)), INDEX)
+    b.scalar(c.var, Binary(BinaryOp.MOD, further, Const(c.limit), INDEX))
+    return True
