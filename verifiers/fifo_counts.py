@@ -6,7 +6,7 @@ which is the same at both ends where the loops and the condition are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -14,9 +14,9 @@ from itertools import product
 from pypto_verified.index import Cond, Expr, all_of, const, implies, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.legality_context import pipe_id
-from verifiers.access import AccessProgram, Loop, Step, SymbolKind
+from verifiers.access import AccessProgram, Step, SymbolKind
+from verifiers.pipe_nest import branches, tested
 from verifiers.pipes import LANE
-from verifiers.race.paths import nodes
 from verifiers.recurrence import counted, trips
 from verifiers.solver.cone import conjuncts, names_of
 
@@ -81,7 +81,7 @@ def runs(program: AccessProgram, op: str, id: int, lane: int) -> Count:
     for step in program.steps:
         if step.op.name != op or pipe_id(step.op) != id or substitute_cond(step.path, {LANE: lane}) is FALSE:
             continue
-        turns = _HOW_OFTEN if step.index in _tested(program) else _turns(program, step, lane)
+        turns = _HOW_OFTEN if step.index in tested(program) else _turns(program, step, lane)
         if isinstance(turns, str):
             return Count(why=turns)
         found.append(turns)
@@ -95,13 +95,6 @@ def runs(program: AccessProgram, op: str, id: int, lane: int) -> Count:
         tuple((t.outside, t.times * e) for t, e in zip(merged, numbers, strict=True)), "", turns_named, inside)
 
 
-@lru_cache(maxsize=4)
-def _tested(program: AccessProgram) -> frozenset[int]:
-    """The steps that while loops run before each test of their conditions, by index."""
-    heads = (item for loop in nodes(program.body) if isinstance(loop, Loop) for item in loop.body.items[:loop.head])
-    return frozenset(s.index for item in heads for s in nodes(item) if isinstance(s, Step))
-
-
 _TURN, _TURNS = "turn ", "turns "
 
 
@@ -112,7 +105,7 @@ def _turn(n: int) -> Expr:
 def _turns(program: AccessProgram, step: Step, lane: int) -> _Turns | str:
     """The turns in which a step runs, or why they are not followed."""
     numbers = [trips(loop) for loop in step.loops]
-    conditions = [c for b in _branches(step) for c in conjuncts(substitute_cond(b, {LANE: lane}))]
+    conditions = [c for b in branches(step) for c in conjuncts(substitute_cond(b, {LANE: lane}))]
     counters = {own.name: n for n, own in enumerate(map(counted, step.loops)) if own is not None}
     changing = [c for c in conditions if _changes(program, names_of(c))]
     deciding = {counters[n] for c in changing for n in names_of(c) & counters.keys()}
@@ -198,17 +191,6 @@ def _counted_up(loops: tuple[Expr, ...], held: frozenset[Cond], depth: int) -> i
         if total > MOST_TURNS:
             return None
     return total
-
-
-def _branches(step: Step) -> Iterator[Cond]:
-    """What branches around a step ask, without what its loops do."""
-    of_loops = {c for loop in step.loops for c in _own(loop)}
-    return (c for c in conjuncts(step.path) if c not in of_loops)
-
-
-def _own(loop: Loop) -> Iterator[Cond]:
-    around = set(conjuncts(loop.path))
-    return (c for c in conjuncts(loop.inside) if c not in around)
 
 
 def compared(a: Count, b: Count, relation: Callable[[Expr, Expr], Cond]) -> Cond:

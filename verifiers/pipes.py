@@ -1,7 +1,7 @@
 """Cross-core pipes: what one core pushes and another pops, end against end, lane by lane.
 
 The ends of a pipe are functions that initialise it over the same reserved buffer. Transfers are matched in program
-order; where the two orders can't be compared, they only match if all pushes are of one shape.
+order where they stand in the same loops and branches; else they only match if all pushes are of one shape.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pypto_verified.dtypes import DType
 from pypto_verified.errors import NotModelled
 from pypto_verified.index import Cond, Expr, IntLike, all_of, substitute, substitute_cond, symbols_of
 from pypto_verified.index.cond import FALSE
@@ -21,6 +22,7 @@ from pypto_verified.targets.split import SPLITS, Split
 from verifiers.access import BLOCK, BLOCKS, AccessProgram, Loop, Step, SymbolKind, TileUse, build_program
 from verifiers.access.program import Pointer
 from verifiers.access.symbols import user_name
+from verifiers.pipe_nest import nest_of
 from verifiers.race.accesses import accesses_of
 from verifiers.recurrence import counted, trips
 from verifiers.solver.cone import conjuncts
@@ -33,18 +35,16 @@ _SHARED = (SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Transfer:
-    """A push or a pop as one lane does it: the valid extents of its own tile. `path` holds there."""
+    """A push or a pop of `program` as one lane does it: the valid extents of its own tile. `path` holds there."""
 
+    program: AccessProgram
+    lane: int
     step: Step
     tile: TileUse
     split: Split
     path: Cond
     rows: Expr
     cols: Expr
-
-    @property
-    def depth(self) -> int:
-        return len(self.step.loops)
 
 
 @lru_cache(maxsize=8)
@@ -78,7 +78,7 @@ def transfers(program: AccessProgram, op: str, id: int, lane: int) -> tuple[Tran
         path = substitute_cond(step.path, there)
         if path is not FALSE and 0 <= code < len(SPLITS):
             rows, cols = (substitute(e, there) for e in (tile.valid_rows, tile.valid_cols))
-            found.append(Transfer(step, tile, SPLITS[code], path & facts, rows, cols))
+            found.append(Transfer(program, lane, step, tile, SPLITS[code], path & facts, rows, cols))
     return tuple(found)
 
 
@@ -96,15 +96,35 @@ class Match:
     why: str
 
 
-def matched(own: Sequence[Transfer], others: Sequence[Transfer]) -> Iterator[Match]:
-    """Each transfer of one end with its counterpart."""
+def matched(
+    own: Sequence[Transfer], others: Sequence[Transfer], peer: Peer | None = None
+) -> Iterator[Match]:
+    """Each transfer of one end with its counterpart at the other, of the function `peer`; without it, of another lane
+    of the same function."""
     if not own or not others:
         return
-    alike = len({(t.rows, t.cols, t.split) for t in others}) == 1
-    in_step = len(own) == len(others) and all(a.depth == b.depth for a, b in zip(own, others, strict=True))
+    alike = len({(t.rows, t.cols, t.split, *_box(t)) for t in others}) == 1
+    in_step = _in_step(own, others, peer)
     for i, transfer in enumerate(own):
         other = others[i] if in_step else others[0]
         yield Match(transfer, other, "" if in_step or alike else "the two ends transfer tiles in different orders")
+
+
+def _box(transfer: Transfer) -> tuple[int, int, DType]:
+    type_ = transfer.tile.type
+    return type_.rows, type_.cols, type_.dtype
+
+
+def _in_step(own: Sequence[Transfer], others: Sequence[Transfer], peer: Peer | None) -> bool:
+    """Whether the n-th tile of each transfer is that of the transfer at its place at the other end."""
+    if len(own) != len(others):
+        return False
+    if all(a.step is b.step for a, b in zip(own, others, strict=True)):
+        return True
+    mine, theirs = (
+        nest_of(ts[0].program, [t.step for t in ts], {LANE: ts[0].lane, **reads})
+        for ts, reads in zip((own, others), peer.reads if peer is not None else ({}, {}), strict=True))
+    return mine is not None and mine == theirs and (peer is None or mine.names <= peer.shared)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -93,7 +93,8 @@ SPLIT_LANES: Rule[LaneSite] = Rule(
 @dataclass(frozen=True, slots=True)
 class EndSite(Site):
     """A pop and the push that fills its slot, for one lane. `rows` x `cols` is what is popped, at `pitch`; `written` is
-    the pitch of the push; `apart`: where pitches do not matter. `codes` are the splits of pop and push."""
+    the pitch of the push; `apart`: where pitches do not matter. `codes` are the splits of pop and push; `unmatched`:
+    why it may be another push."""
 
     lane: int
     rows: Expr
@@ -104,6 +105,7 @@ class EndSite(Site):
     pusher: str
     codes: tuple[int, int]
     why: str = ""
+    unmatched: str = ""
 
 
 def meetings(context: Context) -> Iterator[tuple[Match, Peer, int, bool]]:
@@ -118,7 +120,7 @@ def meetings(context: Context) -> Iterator[tuple[Match, Peer, int, bool]]:
                 for lane in LANES:
                     own = transfers(program, op, pipe, lane)
                     others = transfers(peer.program, pushes, peer.id, lane)
-                    for match in matched(own, others):
+                    for match in matched(own, others, peer):
                         yield match, peer, lane, op.endswith("aiv")
 
 
@@ -144,7 +146,7 @@ def _end(context: Context, match: Match, peer: Peer, lane: int, to_cube: bool) -
     label = f"{op_text(pop.step.op)} {pop.tile.name} lane {lane}"
     return EndSite(
         context, pop.step.op, pop.path, label, lane, pop.rows, pop.cols, as_expr(pitch), as_expr(written), apart,
-        f"{op_text(push.step.op)} at line {place.line}", (pop.split.code, push.split.code), why)
+        f"{op_text(push.step.op)} at line {place.line}", (pop.split.code, push.split.code), why, match.why)
 
 
 SPLIT_PITCH: Rule[EndSite] = Rule(
@@ -175,7 +177,8 @@ SPLIT_ENDS: Rule[EndSite] = Rule(
     id="SPLIT-ENDS", kind=SAFETY, observable=False, requires=("XC-04", "XC-09"), source="PTO-ISA TPush.hpp, TPop.hpp",
     claim="both ends of a transfer split it alike",
     unseen="a run moves the rectangles that the two ends name, whatever they were meant to be",
-    sites=_once, applies=lambda s: not s.why, goal=lambda s: s.codes[0] == s.codes[1],
+    sites=_once, applies=always, given=lambda s: not s.unmatched, undecided=lambda s: s.unmatched,
+    goal=lambda s: not s.unmatched and s.codes[0] == s.codes[1],
     explain=lambda s, w: f"{op_text(s.op)} has split {s.codes[0]}; {s.pusher} has split {s.codes[1]}",
     help=lambda s: "give push, pop and free of a tile one split",
     mutant=lambda s: bool(s.codes[0]) == bool(s.codes[1]),

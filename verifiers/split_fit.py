@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, as_expr
+from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.targets.split import lane_extents
 from verifiers.access import AccessProgram
@@ -19,7 +20,7 @@ from verifiers.split import meetings
 @dataclass(frozen=True, slots=True)
 class FitSite(Site):
     """A pop of `rows` x `cols` elements of type `popped`, and its push of elements of type `pushed`: `box` is the part
-    of the pushed tile, valid or not, that this end has."""
+    of the pushed tile, valid or not, that this end has; `why`: what makes it doubtful that this is the push."""
 
     rows: Expr
     cols: Expr
@@ -27,12 +28,13 @@ class FitSite(Site):
     popped: str
     pushed: str
     pusher: str
+    why: str
 
 
 def _pops(context: Context) -> Iterator[FitSite]:
-    """Pops whose push is known. An epilogue stores other elements, in another order, than the accumulator has."""
+    """Pops with their pushes. An epilogue stores other elements, in another order, than the accumulator has."""
     for match, peer, lane, to_cube in meetings(context):
-        if not match.why and not _has_epilogue(peer.program, pipe_id(match.own.step.op)):
+        if not _has_epilogue(peer.program, pipe_id(match.own.step.op)):
             yield _site(context, match, peer, lane, to_cube)
 
 
@@ -53,7 +55,7 @@ def _site(context: Context, match: Match, peer: Peer, lane: int, to_cube: bool) 
     label = f"{op_text(pop.step.op)} {pop.tile.name} lane {lane}"
     return FitSite(
         context, pop.step.op, pop.path, label, pop.rows, pop.cols, box, pop.tile.type.dtype.pto, type_.dtype.pto,
-        f"{op_text(push.step.op)} at line {place.line}")
+        f"{op_text(push.step.op)} at line {place.line}", match.why)
 
 
 def _once(context: Context) -> Iterator[FitSite]:
@@ -72,7 +74,8 @@ SPLIT_TYPE: Rule[FitSite] = Rule(
     kind=SAFETY, observable=False, requires=("XC-12",), source="PTO-ISA TPush.hpp, TPop.hpp",
     claim="what is popped has elements of the type that was pushed",
     unseen="the bytes of a slot are numbers of any type",
-    sites=_once, applies=always, goal=lambda s: s.popped == s.pushed,
+    sites=_once, applies=always, given=lambda s: not s.why, undecided=lambda s: s.why,
+    goal=lambda s: not s.why and s.popped == s.pushed,
     explain=lambda s, w: (
         f"{op_text(s.op)} takes elements of {s.popped} out of a slot that {s.pusher} filled with {s.pushed}"),
     help=lambda s: f"pop a tile of {s.pushed} and convert that, or convert before the push",
@@ -81,7 +84,7 @@ SPLIT_TYPE: Rule[FitSite] = Rule(
 
 
 def _inside(s: FitSite) -> Cond:
-    return any_of((empty(s.rows, s.cols), all_of((s.rows <= s.box[0], s.cols <= s.box[1]))))
+    return FALSE if s.why else any_of((empty(s.rows, s.cols), all_of((s.rows <= s.box[0], s.cols <= s.box[1]))))
 
 
 SPLIT_PART: Rule[FitSite] = Rule(
@@ -89,7 +92,7 @@ SPLIT_PART: Rule[FitSite] = Rule(
     claim="a pop takes no more than its part of the tile that was pushed",
     unseen="the rest of a slot may hold the values of the tile before",
     sites=_parts, applies=always, assumptions=("LANE-INDEX",),
-    goal=_inside,
+    given=lambda s: not s.why, undecided=lambda s: s.why, goal=_inside,
     explain=lambda s, w: (
         f"{op_text(s.op)} takes [{w(s.rows)}, {w(s.cols)}] elements; its part of what {s.pusher} sends is "
         f"[{w(s.box[0])}, {w(s.box[1])}]"),
