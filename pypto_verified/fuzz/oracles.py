@@ -6,7 +6,8 @@
     passes     the interpreter gives the same before and after each pass
     places     every planner's addresses give the same
     printed    the kernel's text loads as the kernel
-    rules      what is PROVED runs without a fault, what is REFUTED shows it when it is replayed
+    rules      what is PROVED runs without a fault, what is REFUTED shows it when it is replayed; a kernel that was made
+               wrong is not PROVED
 """
 
 from __future__ import annotations

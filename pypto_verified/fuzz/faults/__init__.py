@@ -14,11 +14,12 @@ from pypto_verified.fuzz.faults.compiler import FAULTS as COMPILER
 from pypto_verified.fuzz.faults.fault import Fault
 from pypto_verified.fuzz.faults.meanings import FAULTS as MEANINGS
 from pypto_verified.fuzz.faults.order import FAULTS as ORDER
+from pypto_verified.fuzz.faults.rules import FAULTS as RULES
 from pypto_verified.fuzz.faults.shared import FAULTS as SHARED
 
 __all__ = ["FAULTS", "Fault", "known", "listed", "switched_on"]
 
-FAULTS: dict[str, Fault] = {f.id: f for f in (*COMPILER, *MEANINGS, *SHARED, *ORDER)}
+FAULTS: dict[str, Fault] = {f.id: f for f in (*COMPILER, *MEANINGS, *SHARED, *ORDER, *RULES)}
 
 
 @contextmanager

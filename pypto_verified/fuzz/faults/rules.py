@@ -1,0 +1,14 @@
+"""Faults of rules that let wrong kernels pass, which no right kernel shows."""
+
+from __future__ import annotations
+
+from pypto_verified.fuzz.faults.fault import Edit, Fault
+
+_SITES = "verifiers.sites"
+
+FAULTS = (
+    Fault("bound-a-row-late", _SITES, "_axes", "the rule takes a tensor to be one longer than it is",
+          Edit("axis, start, size, extent)", "axis, start, size, extent + 1)")),
+    Fault("bound-of-stores-only", _SITES, "_window_groups", "the rule does not look at what is read",
+          Edit('yield from (("read", g) for g in phase.reads)', "pass")),
+)
