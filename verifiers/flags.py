@@ -117,7 +117,10 @@ class Trace:
 
     def _loop(self, loop: Loop, before: Cond) -> Cond:
         if loop.inside is FALSE:
-            self._run(loop.body, before)
+            tested = loop.body.items[:loop.head]
+            for item in self._items.get(id(loop.body), ()):
+                left = self._run(item, before)
+                before = left if any(item is t for t in tested) else before
             return before
         solution, outer = self._solution(loop, before), self._within
         if solution.known is not None:

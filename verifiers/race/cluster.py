@@ -175,7 +175,10 @@ class Cluster:
 
     def _loop(self, member: Member, loop: Loop) -> Generator[None]:
         own = counted(loop)
-        if loop.inside is FALSE or not self._matters(member, loop.body):
+        if not self._matters(member, loop.body):
+            return
+        if loop.inside is FALSE:
+            yield from self._walk(member, Sequence(loop.body.items[:loop.head]))
             return
         if loop.lower is None or loop.upper is None or loop.step is None:
             self.blind = self.blind or f"the loop at line {_line(member, loop.op)} is not counted"

@@ -176,8 +176,10 @@ class Talk:
             return (act,) if act is not None else ()
         if isinstance(node, Branch):
             return self._choice(node.cond, self._node(node.then), self._node(node.orelse))
+        if node.inside is FALSE:  # what a while loop does before its test it does all the same
+            return self._node(Sequence(node.body.items[:node.head]))
         body = self._node(node.body)
-        if not body or node.inside is FALSE:
+        if not body:
             return ()
         if not any(map(_tells, body)):
             return tuple(_quiet(body))
