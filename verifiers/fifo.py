@@ -31,7 +31,8 @@ _PEER = {
 class CountSite(Site):
     """An end of a pipe, seen by one lane: how often `own` runs here and `other` there; `shared`: the names that mean
     the same at both; `renumbered`: the ends number the pipe differently, and which waits first is not followed;
-    `unsure`: why the ends may wait for each other, though no run has shown it; `slots`: of the pipe."""
+    `unsure`: why the ends may wait for each other, though no run has shown it; `slots`: of the pipe; `alone`: there is
+    no text of the other end, which is taken to do as this one asks (assumption ABSENT-CORE)."""
 
     lane: int
     own: Count
@@ -42,9 +43,12 @@ class CountSite(Site):
     renumbered: bool = False
     unsure: str = ""
     slots: int = 1
+    alone: bool = False
 
     @property
     def why(self) -> str:
+        if self.alone:
+            return "the text of the other end is not at hand" if self.context.strict else ""
         apart = self.shared is not None and not (self.own.names() | self.other.names()) <= self.shared
         past = self.stuck and self.context.target.on_chip_pipe
         return why_not(self.own, self.other) or (
@@ -55,7 +59,7 @@ class CountSite(Site):
 
 
 def _ends(context: Context, *ops: str) -> Iterator[CountSite]:
-    """The ops of this function that have a counterpart in another one."""
+    """The ops of this function that have a counterpart in another one, or would have one."""
     module, program = context.module, context.program
     if module is None or not any(s.op.name in INITS for s in program.steps):
         return
@@ -63,9 +67,14 @@ def _ends(context: Context, *ops: str) -> Iterator[CountSite]:
     for op in ops:
         for pipe in used(program, op):
             first = next(s for s in program.steps if s.op.name == op and pipe_id(s.op) == pipe)
-            for peer in peers(program, facts, pipe):
-                for lane in _lanes(context, first):
+            others = peers(program, facts, pipe)
+            for lane in _lanes(context, first):
+                for peer in others:
                     yield _end(context, first, pipe, peer, lane)
+                if not others:
+                    own = runs(program, op, pipe, lane)
+                    yield CountSite(context, first.op, TRUE, f"{op_text(first.op)} pipe {pipe} lane {lane}", lane, own,
+                                    own, _PEER[op].removeprefix("pto."), None, alone=True)
 
 
 def _lanes(context: Context, first: Step) -> tuple[int, ...]:
@@ -105,7 +114,7 @@ def _goes_on(s: CountSite) -> Cond:
 
 
 def _no_more(s: CountSite) -> Cond:
-    return FALSE if s.why else compared(s.own, s.other, lambda a, b: a <= b)
+    return FALSE if s.why else TRUE if s.alone else compared(s.own, s.other, lambda a, b: a <= b)
 
 
 def _open(s: CountSite) -> bool:
@@ -136,6 +145,10 @@ def _times(n: int) -> str:
     return {0: "never", 1: "once"}.get(n, f"{n} times")
 
 
+def _unneeded(s: CountSite) -> tuple[str, ...]:
+    return () if s.alone else ("ABSENT-CORE",)
+
+
 def _explain_pop(s: CountSite, w: Witness) -> str:
     own, other = _how_often(s, w)
     if own <= other and s.stuck:
@@ -151,7 +164,7 @@ FIFO_POP: Rule[CountSite] = Rule(
     formula="pops(pipe) <= pushes(pipe) at the end, and no end waits for one that waits for it",
     kind=SAFETY, observable=True, requires=("XC-09",), source=_SOURCE,
     claim="nothing is popped that is not pushed",
-    sites=lambda c: _ends(c, *FREES), applies=always, assumptions=("LANE-INDEX",),
+    sites=lambda c: _ends(c, *FREES), applies=always, assumptions=("ABSENT-CORE", "LANE-INDEX"), unneeded=_unneeded,
     given=lambda s: not s.why and not _open(s), undecided=lambda s: s.why or s.unsure,
     goal=lambda s: FALSE if _open(s) else _no_more(s) & _goes_on(s),
     explain=_explain_pop,
@@ -173,7 +186,8 @@ FIFO_DRAIN: Rule[CountSite] = Rule(
     formula="pushes(pipe) <= pops(pipe) at the end",
     kind=SAFETY, observable=True, requires=("XC-09",), source=_SOURCE,
     claim="everything that is pushed is popped before the kernel ends",
-    sites=lambda c: _ends(c, "pto.tpush_to_aiv", "pto.tpush_to_aic"), applies=always, assumptions=("LANE-INDEX",),
+    sites=lambda c: _ends(c, "pto.tpush_to_aiv", "pto.tpush_to_aic"), applies=always,
+    assumptions=("ABSENT-CORE", "LANE-INDEX"), unneeded=_unneeded,
     given=lambda s: not s.why, undecided=lambda s: s.why, goal=_no_more, explain=_explain_drain,
     help=lambda s: "pop as often as is pushed: the loops and branches around both ends must agree",
     mutant=lambda s: as_cond(bool(s.other.terms)),

@@ -15,9 +15,10 @@ from pypto_verified.targets import Target
 from verifiers.access import BLOCK, BLOCKS, Step, TensorView
 from verifiers.access.program import Pointer
 from verifiers.access.symbols import UNCONSTRAINED
+from verifiers.fifo_mirror import OPS
 from verifiers.fifo_overwrite import Overwritten, Ring, Tried, Way, overwritten
 from verifiers.fifo_slots import slots_of_pipe
-from verifiers.fifo_turns import OPS, way
+from verifiers.fifo_turns import way
 from verifiers.pipes import facts_of, peers
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text

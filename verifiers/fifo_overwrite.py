@@ -12,7 +12,8 @@ from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.targets.fifo import LEDGERS
 from verifiers.access import BLOCKS, AccessProgram, Step
 from verifiers.fifo_counts import runs
-from verifiers.fifo_turns import OPS, PUSHES, TRIED, in_order, sized, way
+from verifiers.fifo_mirror import OPS, PUSHES
+from verifiers.fifo_turns import TRIED, in_order, sized, way
 from verifiers.pipes import LANE, Peer
 from verifiers.race.values import Values
 

@@ -190,6 +190,11 @@ _ROWS = (
         ("FIFO",), "PTO-ISA npu/a2a3 TFree.hpp; the CPU simulator frees nothing in a pop",
     ),
     Assumption(
+        "ABSENT-CORE", "a core whose text is not at hand gives each flag and tile that this one waits for, and takes "
+        "each that it gives", "the text of one core alone says nothing of the flags and tiles between it and another",
+        ("EVENT", "FIFO"), "PTO-ISA set_cross_core, TPush.hpp: both cores of a kernel have a part in them",
+    ),
+    Assumption(
         "FIFO-CREDITS", "the producer of a pipe starts with as many credits as the pipe has slots",
         "the pipe of an a5 posts one period of credits more when it is made, as its library does",
         ("FIFO",), "PTO-ISA npu/a2a3 TPush.hpp after 0a15e15c; npu/a5 TPush.hpp",

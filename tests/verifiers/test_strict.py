@@ -70,6 +70,7 @@ STRICT: dict[str, Reading] = {
     "FLAG-IS-FENCE": Reading("RACE-VISIBLE", pipes(
         read("a"), both("MTE2 MTE3"), write("a"), both("MTE3 MTE2"), load("dst", "b", VEC, "32x64"))),
     "FREE-NEEDED": Reading("FIFO-FREE", PIPES["FIFO-FREE"].bad),
+    "ABSENT-CORE": Reading("EVENT-CORES", kernel("pto.sync.wait <PIPE_V>, 3"), Verdict.UNKNOWN),
     "FIFO-CREDITS": Reading("FIFO-OVERRUN", PIPES["FIFO-OVERRUN"].good, chip="a5"),
     "INDEX-DATA": Reading("BOUND-INDEX", INDICES["VALID-INDEX"].good, Verdict.UNKNOWN, chip="a5"),
     "SCALAR-ISSUES": Reading("RACE-RAW", pipes(read("a"), both("MTE2 S"), exp("a", "b"))),

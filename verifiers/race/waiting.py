@@ -21,11 +21,12 @@ from verifiers.sites import Context, Site, op_text
 @dataclass(frozen=True, slots=True)
 class TalkSite(Site):
     """A flag between cores, or a meeting of both kinds. `fault`: what happens to it in the run `given`, '' if nothing
-    is found; `why`: what keeps it from being decided."""
+    is found; `why`: what keeps it from being decided; `alone`: there is no text of the other core."""
 
     fault: str
     given: Mapping[str, int]
     why: str
+    alone: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -47,6 +48,10 @@ def _sites(context: Context) -> Iterator[TalkSite]:
     steps = [s for s in own.steps if _talks(s, context.target.name)]
     parts = parts_of(context) if steps else []
     if not parts:
+        why = "the text of the other core is not at hand" if context.strict else ""
+        for step in steps:
+            if cross_flag(step.op.name, context.target.name) is not None:
+                yield TalkSite(context, step.op, step.path, op_text(step.op), "", {}, why, alone=True)
         return
     seen = _seen(context, parts)
     sides = sides_of(context) if seen.blind or seen.maybe else None
@@ -117,6 +122,7 @@ WAITING: Rule[TalkSite] = Rule(
     formula="each wait of a core has a set of another, and sets(flag) = waits(flag) when all cores end",
     kind=SAFETY, observable=True, requires=("EV-06",), source="PTO-ISA set_cross_core, SyncAll.hpp",
     claim="no core waits for ever for another, and every flag between them is free when they end",
+    assumptions=("ABSENT-CORE",), unneeded=lambda s: () if s.alone else ("ABSENT-CORE",),
     sites=_sites, applies=always, undecided=lambda s: s.why, given=lambda s: not s.why,
     goal=lambda s: not s.fault and not s.why, shown=lambda s: s.given, explain=_explain,
     help=lambda s: "set the flag as often as it is waited for, and before this core waits itself",
