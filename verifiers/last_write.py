@@ -50,7 +50,7 @@ class _LastWrites(Reaching):
     def old(self, source: Source, loop: Loop) -> Source:
         older = super().old(source, loop)
         moving = symbols_of(start_of(older.tile))
-        if loop not in source.step.loops or not any(self.varies(n, loop) for n in moving):
+        if not self.repeats(source.step, loop) or not any(self.varies(n, loop) for n in moving):
             return older
         if older.tile not in self._earlier:
             # The place in an earlier iteration is another one, somewhere in the same range.
@@ -63,15 +63,8 @@ class _LastWrites(Reaching):
     def varies(self, name: str, loop: Loop) -> bool:
         key = name, id(loop)
         if key not in self._varying:
-            self._varying[key] = self._is_younger(name, loop)
+            self._varying[key] = super().varies(name, loop)
         return self._varying[key]
-
-    def _is_younger(self, name: str, loop: Loop) -> bool:
-        """A while loop too has a counter: symbols made after it differ from one iteration to the next."""
-        counter, symbols = repr(loop.counter), self.program.symbols
-        if loop.lower is not None or counter not in symbols.kinds:
-            return super().varies(name, loop)
-        return name in symbols.kinds and not name.endswith("_then") and not symbols.is_older(name, counter)
 
 
 def _without(state: State, step: Step, region: Region) -> State:

@@ -18,6 +18,7 @@ from pypto_verified.index.expr import Atom
 from pypto_verified.layouts import Space
 from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step, SymbolKind, TileUse
 from verifiers.access.overlap import certain_bytes, comparable, place, possible_bytes
+from verifiers.race.paths import nodes
 from verifiers.recurrence import counted, trips
 
 _THEN = "_then"
@@ -49,6 +50,7 @@ class Reaching:
     def __init__(self, program: AccessProgram) -> None:
         self.program = program
         self.found: dict[tuple[int, int], dict[Source, None]] = {}
+        self._tested: dict[int, frozenset[int]] = {}
         self._run(program.body, {}, {})
 
     def _run(self, node: Node, state: State, known: Known) -> State:
@@ -90,12 +92,19 @@ class Reaching:
 
     def old(self, source: Source, loop: Loop) -> Source:
         """The write as one of an earlier iteration of `loop`, in which it stands."""
-        if loop not in source.step.loops:
+        if not self.repeats(source.step, loop):
             return source
         varying = {
             n: a for e in (source.rows, source.cols) for n, a in symbols_of(e).items() if self.varies(n, loop)}
         then = {n: self._then(a) for n, a in varying.items()}
         return replace(source, path=TRUE, rows=substitute(source.rows, then), cols=substitute(source.cols, then))
+
+    def repeats(self, step: Step, loop: Loop) -> bool:
+        """Whether each iteration runs a step, in its body or, in a while loop, before its test."""
+        if id(loop) not in self._tested:
+            heads = (s for item in loop.body.items[:loop.head] for s in nodes(item))
+            self._tested[id(loop)] = frozenset(s.index for s in heads if isinstance(s, Step))
+        return loop in step.loops or step.index in self._tested[id(loop)]
 
     def varies(self, name: str, loop: Loop) -> bool:
         own, symbols = counted(loop), self.program.symbols
