@@ -14,7 +14,8 @@ GROWS = ("%w1 = arith.addi %w, %c1 : index", "%rows = arith.minsi %w1, %c32 : in
 
 def _verdicts(head: tuple[str, ...], body: tuple[str, ...]) -> set[Verdict]:
     loop = ("%end = scf.while (%w = %c0) : (index) -> index {", *head, "%more = arith.cmpi slt, %w, %M : index",
-            "scf.condition(%more) %w : index", "} do {", "^bb0(%k: index):", *body, "%next = arith.addi %k, %c1 : index",
+            "scf.condition(%more) %w : index", "} do {", "^bb0(%k: index):", *body,
+            "%next = arith.addi %k, %c1 : index",
             "scf.yield %next : index", "}")
     whole = ("%far = arith.constant 65536 : i64", alloc("before", TILE, 0, "c32"), fill("before", TILE))
     result = check(kernel("\n".join((*whole, *loop)), "%M: index"), families="INIT")
