@@ -110,22 +110,25 @@ class _Known:
         return source if name == "pto.tmov" and step.tiles("src")[0].type.dtype == tile.type.dtype else None
 
     def _operand(self, step: Step, group: str, rows: int, cols: int, depth: int) -> Elements | None:
-        """An operand as wide as the result: one row or column stands for all of them where the op expands it."""
+        """An operand as wide as the result. The second one of an expansion is one row, or one 32-byte block a row, of
+        which column c takes element c modulo their number (PTO-ISA TRowExpand headers)."""
         import numpy as np
 
         tiles = step.tiles(group)
         values = self.read(step, tiles[0], depth) if len(tiles) == 1 else None
         if values is None:
             return None
-        expanded = group == "src1" and "expand" in step.op.name
-        if expanded and step.op.name.startswith("pto.tcolexpand"):
-            values = values[:1]
-        elif expanded:
-            values = values[:, :1]
-        wanted = (1 if values.shape[0] == 1 and expanded else rows, 1 if values.shape[1] == 1 and expanded else cols)
-        if values.shape[0] < wanted[0] or values.shape[1] < wanted[1]:
+        columns = np.arange(cols)
+        if group == "src1" and step.op.name.startswith("pto.tcolexpand"):
+            values = np.broadcast_to(values[:1], (rows, values.shape[1]))
+        elif group == "src1" and step.op.name.startswith("pto.trowexpand"):
+            block, wide = 32 // tiles[0].type.dtype.bytes, tiles[0].valid_cols.value
+            if wide != block or wide == cols:  # as wide as the result it is the other operand that is expanded
+                return None
+            columns %= block
+        if values.shape[0] < rows or values.shape[1] <= columns.max():
             return None
-        return np.broadcast_to(values[: wanted[0], : wanted[1]], (rows, cols))
+        return values[:rows, columns]
 
     def _number(self, step: Step, group: str) -> float | None:
         """A scalar operand that is a constant."""

@@ -79,6 +79,28 @@ def test_rows_of_indices_are_followed_through_views_and_expansions(base: int, op
         assert "indices 0 to 128" in finding(result, "BOUND-INDEX").message
 
 
+def _blocks(base: int, width: int = 8) -> tuple[str, ...]:
+    """Indices of 2 x 64 elements: `base`, plus 0 to 7 in turn in both rows."""
+    wide, flat, block = tile(2, 64, "i32"), tile(1, 16, "i32"), tile(2, 8, "i32")
+    return (
+        "%zero = arith.constant 0 : i32", f"%base = arith.constant {base} : i32", "%seven = arith.constant 7 : i32",
+        "%w = arith.constant " + f"{width} : index", alloc("lin", flat, 4096, "c1", "c16"),
+        f"pto.tci ins(%zero : i32) outs(%lin : {flat})", alloc("per_row", block, 4096, "c2", "w"),
+        alloc("same", wide, 8192, "c2"), f"pto.texpands ins(%base : i32) outs(%same : {wide})",
+        f"pto.trowexpandadd ins(%same, %per_row : {wide}, {block}) outs(%i : {wide})")
+
+
+@pytest.mark.requirement("VF-01")
+@pytest.mark.parametrize(("base", "width", "expected"), [
+    (112, 8, (Verdict.PROVED, False)),   # row 1 has 8 to 15: 127 of 128 is the last
+    (113, 8, (Verdict.REFUTED, False)),  # 128, though the first of its block is 121
+    (112, 4, (Verdict.PROVED, True))])   # half a block: not followed
+def test_a_block_for_each_row_is_repeated_along_it(base: int, width: int, expected: tuple[Verdict, bool]) -> None:
+    text = gathered(_blocks(base, width), tile(2, 64), tile(2, 64, "i32"), "c2")
+    (found,) = obligations(check(text, chip="a5", families="BOUND"), "BOUND-INDEX")
+    assert (found.verdict, "INDEX-DATA" in found.assumptions) == expected
+
+
 def test_a_row_at_run_time_of_indices_that_all_name_something() -> None:
     numbers, one = tile(4, 64, "i32"), tile(1, 64, "i32", valid=("1", "64"))
     lines = (
@@ -95,10 +117,11 @@ def test_a_row_at_run_time_of_indices_that_all_name_something() -> None:
 @pytest.mark.parametrize("lines", [
     _fraction("32", "5.000000e-01", TRUNC), _fraction("7", "2.500000e-01", "{rmode = #pto<round_mode CEIL>} "),
     _fraction("0", "5.000000e-01", "{rmode = #pto<round_mode RINT>} "), _rows(64), _rows(65), _rows(3, "tsub"),
+    _blocks(5),
 ])
 def test_what_is_known_is_what_a_run_finds(lines: tuple[str, ...]) -> None:
     """The indices are stored: every element is the one that the simulator computes."""
-    rows = "c2" if any("lin2" in line for line in lines) else "c1"
+    rows = "c2" if any("tile_buf<loc=vec, dtype=i32, rows=2" in line for line in lines) else "c1"
     numbers = tile(2 if rows == "c2" else 1, 64, "i32")
     text = kernel("\n".join((
         alloc("i", numbers, 16384, rows), *lines, out("i", numbers, rows, pointer="m", dtype="i32"))),
