@@ -225,6 +225,8 @@ class _Builder:
             start = self.handles.scalars.get(init)
             self.handles.scalars[arg] = self.symbols.opaque(arg.name) if isinstance(start, Cond) else while_value(
                 self.symbols, arg, start, nxt, counter, links, self.producers, self.handles.scalars)
+        for block in op.regions:
+            self._forget_valid(block)
         head = self._block(before, path)
         condition = self.handles.scalars.get(passed[0]) if passed else None
         if not isinstance(condition, Cond):
