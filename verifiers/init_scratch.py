@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from pypto_verified.index import Cond, any_of
 from pypto_verified.index.cond import TRUE
-from verifiers.access import Step, SymbolKind, TileUse
+from verifiers.access import AccessProgram, Step, SymbolKind, TileUse
 from verifiers.last_write import effects_of, last_writes_of
 from verifiers.liveness import flow_of
 from verifiers.op_sites import empty
-from verifiers.reaching import Source
+from verifiers.reaching import Source, around
 from verifiers.regions import Region
 from verifiers.rule import SAFETY, Rule, Witness
 from verifiers.sites import Context, Site, op_text
@@ -50,7 +50,7 @@ def _spoilt(context: Context) -> Iterator[SpoiltSite]:
             s for s in known.get((step.index, number), {})
             if s.step.modelled and s.tile.root is region.tile.root and spoilt(s.step, s.tile)]
         for source in spoilers:
-            path = step.path & source.path & _before(source, step)
+            path = step.path & source.path & _before(context.program, source, step)
             yield SpoiltSite(
                 context, step.op, path, f"{label} after {op_text(source.step.op)}", region, source.step,
                 _elsewhere(context, region))
@@ -58,11 +58,12 @@ def _spoilt(context: Context) -> Iterator[SpoiltSite]:
             yield SpoiltSite(context, step.op, step.path, label, region, None, TRUE)
 
 
-def _before(source: Source, step: Step) -> Cond:
+def _before(program: AccessProgram, source: Source, step: Step) -> Cond:
     """That the write came before the read: in an earlier iteration, where it stands behind it."""
     if source.step.index < step.index:
         return TRUE
-    shared = (loop.counter for loop in step.loops if loop in source.step.loops)
+    there = around(program, source.step)
+    shared = (loop.counter for loop in around(program, step) if loop in there)
     return any_of(counter >= 1 for counter in shared if counter is not None)
 
 

@@ -50,7 +50,6 @@ class Reaching:
     def __init__(self, program: AccessProgram) -> None:
         self.program = program
         self.found: dict[tuple[int, int], dict[Source, None]] = {}
-        self._tested: dict[int, frozenset[int]] = {}
         self._run(program.body, {}, {})
 
     def _run(self, node: Node, state: State, known: Known) -> State:
@@ -101,10 +100,7 @@ class Reaching:
 
     def repeats(self, step: Step, loop: Loop) -> bool:
         """Whether each iteration runs a step, in its body or, in a while loop, before its test."""
-        if id(loop) not in self._tested:
-            heads = (s for item in loop.body.items[:loop.head] for s in nodes(item))
-            self._tested[id(loop)] = frozenset(s.index for s in heads if isinstance(s, Step))
-        return loop in step.loops or step.index in self._tested[id(loop)]
+        return loop in around(self.program, step)
 
     def varies(self, name: str, loop: Loop) -> bool:
         own, symbols = counted(loop), self.program.symbols
@@ -129,6 +125,21 @@ class Reaching:
                 state = _without(state, tile)
                 state[_source(step, tile)] = possible_bytes(tile)
         return state
+
+
+def around(program: AccessProgram, step: Step) -> tuple[Loop, ...]:
+    """The loops that run a step again, those for whose test it runs too."""
+    return (*step.loops, *_testing(program).get(step.index, ()))
+
+
+@lru_cache(maxsize=1)
+def _testing(program: AccessProgram) -> dict[int, list[Loop]]:
+    """By step index, the while loops before whose test the step runs."""
+    found: dict[int, list[Loop]] = {}
+    for loop in (n for n in nodes(program.body) if isinstance(n, Loop)):
+        for step in (s for item in loop.body.items[:loop.head] for s in nodes(item) if isinstance(s, Step)):
+            found.setdefault(step.index, []).append(loop)
+    return found
 
 
 def _merged(a: State, b: State) -> State:

@@ -13,8 +13,10 @@ from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.simulator.schedule.outcome import Race
 from pypto_verified.sync.insert import insert_sync
 from pypto_verified.targets import target
-from tests.verifiers.examples_fifo import COPY, FAR, FREE, NEAR, PUSH, crossing, pair_of_cores, pop, turns
+from tests.verifiers.examples_fifo import COPY, FAR, FREE, HALF, NEAR, PUSH, crossing, pair_of_cores, pop, turns
 from tests.verifiers.examples_race import both, given_back
+from tests.verifiers.kernels import view, window
+from tests.verifiers.test_fifo_while import while_
 from verifiers import Options, verify
 from verifiers.access import build_program
 from verifiers.race.redundant import redundant
@@ -66,6 +68,17 @@ def test_only_a_slot_that_is_written_again_can_be_given_back_too_early(
         (refuted,) = (f for f in last(text).findings if f.rule == "RACE-FREE")
         assert dict(refuted.witness)["n"] == slots + 1
         assert verdicts(text, assume=("n <= 8",)) == [Verdict.PROVED]
+
+
+@pytest.mark.parametrize(("after", "expected"), [("MTE3 V", Verdict.PROVED), ("MTE3 MTE2", Verdict.UNKNOWN)])
+def test_tiles_that_a_while_loop_pops_before_its_test_come_into_each_others_way(after: str, expected: Verdict) -> None:
+    """One slot: only a single tile would be alone in it, and the loop pops one more than it has iterations."""
+    stored = "!pto.partition_tensor_view<16x64xf32>"
+    head = (pop(), window("there", "gv", "%c0, %c0", "%c16, %c64", "16x64"), both("V MTE3"),
+            f"pto.tstore ins(%t : {HALF}) outs(%there : {stored})", both(after), FREE)
+    text = pair_of_cores(PUSH, "\n".join((
+        "%rows = arith.constant 4096 : index", view("gv", "gm", "rows"), while_(head, ()))), False, 1)
+    assert verdicts(text) == [expected]
 
 
 def test_the_pipe_that_gives_the_slot_back_has_done_what_it_began() -> None:

@@ -45,6 +45,22 @@ def test_the_scratch_of_an_earlier_iteration_is_no_data(trips: str, expected: Ve
     assert Verdict.UNKNOWN not in found
 
 
+@pytest.mark.requirement("VF-01")
+@pytest.mark.parametrize("reads_in_body", [False, True])
+def test_what_a_while_loop_reads_before_its_test_may_be_the_scratch_of_an_earlier_iteration(
+    reads_in_body: bool
+) -> None:
+    reads = unary("texp", "t", "e", VEC)
+    works = f"pto.trowsum ins(%s, %t : {VEC}, {VEC}) outs(%d : {COLUMN})"
+    text = kernel("\n".join((
+        alloc("s", VEC), fill("s", VEC), alloc("t", VEC, 8192), fill("t", VEC), alloc("e", VEC, 16384),
+        alloc("d", COLUMN, 65536, "c32", "c1"), "%end = scf.while (%w = %c0) : (index) -> index {",
+        "" if reads_in_body else reads, "%more = arith.cmpi slt, %w, %c4 : index", "scf.condition(%more) %w : index",
+        "} do {", "^bb0(%k: index):", reads if reads_in_body else "", works, "%next = arith.addi %k, %c1 : index",
+        "scf.yield %next : index", "}", out("e", VEC))))
+    assert verdicts(check(text, families="INIT"), "INIT-SCRATCH") - {Verdict.PROVED}
+
+
 def test_what_passes_through_a_tile_into_the_cache_is_not_left_there() -> None:
     text = kernel("\n".join((
         view("a", "p", "c32"), window("w", "a", "%c0, %c0", "%c32, %c64"), alloc("t", VEC),

@@ -16,6 +16,7 @@ from verifiers.access.overlap import FAR
 from verifiers.race.accesses import Access, Rings, place_of
 from verifiers.race.places import OnChip, names
 from verifiers.race.rings import FREES, pops_before, ring_places, ring_slots
+from verifiers.reaching import around
 from verifiers.recurrence import trips
 from verifiers.solver.cone import names_of
 
@@ -86,7 +87,7 @@ def fits(program: AccessProgram, target: Target, id: int) -> Cond:
     for step in program.steps:
         if step.op.name in FREES and pipe_id(step.op) == id:
             times = const(1)
-            for loop in step.loops:
+            for loop in around(program, step):
                 number = trips(loop)
                 if number is None:
                     return FALSE
