@@ -21,7 +21,7 @@ EXAMPLES = 2000
 SMALL = 6
 """Statements of a kernel that is small enough to read."""
 _BATCH = 10
-_TRIED = 6
+_TRIED = 10
 """How many finds are shrunk to get a small one: a product of the cube core has more than `SMALL` statements itself."""
 
 

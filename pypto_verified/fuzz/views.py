@@ -5,9 +5,12 @@ from __future__ import annotations
 from pypto_verified.fuzz.builder import BLOCK_BYTES, MAX_COLUMNS, MAX_ROWS, Builder, dims, numbers
 from pypto_verified.fuzz.draw import chance, choice
 from pypto_verified.fuzz.indices import index
-from pypto_verified.fuzz.vector import full, pick
-from pypto_verified.ir.expr import Const, Expr
+from pypto_verified.fuzz.vector import full, load, pick, stores
+from pypto_verified.ir.expr import Const, Expr, Var
 from pypto_verified.layouts import BLayout, Pad, Space
+
+_OVERWRITTEN = 6
+"""A window of every so many is one of a tile that is written over."""
 
 
 def slice_(b: Builder) -> bool:
@@ -26,8 +29,18 @@ def slice_(b: Builder) -> bool:
     operands: list[Expr] = [first, numbers(rows, columns), dims((down, across))]
     if full(t) and chance(b.draw, 20):
         operands.append(dims((b.valid(rows), columns)))
-    b.assign(b.call("tile.slice", operands))
+    window = b.assign(b.call("tile.slice", operands))
+    if full(t) and b.count % _OVERWRITTEN == 0:
+        _overwrite(b, first, window)
     return True
+
+
+def _overwrite(b: Builder, var: Var, view: Var) -> None:
+    """A tile is written over, and a view of it stored afterwards. Which views get this is told by the names so far, not
+    by a draw, so that all other kernels stay what they were."""
+    t = b.tile(var)
+    b.assign(b.call("tile.assemble", (var, load(b, (t.shape[0], t.shape[1]), t.dtype), dims((0, 0)))))
+    stores(b, [view])
 
 
 def reshape(b: Builder) -> bool:
