@@ -7,8 +7,9 @@ from pypto_verified.fuzz.faults.fault import Edit, Fault
 _SYNC, _RACE = "pypto_verified.sync", "verifiers.race"
 
 FAULTS = (
-    Fault("sync-zero-trips", f"{_SYNC}.walk", "Walk.loop", "a loop counts as run once at least",
-          Edit("ends = [] if loop.turns else [self.clocks.copy()]", "ends = []"), "PTOAS#533"),
+    Fault("sync-zero-trips", f"{_SYNC}.walk", "Walk.loop",
+          "a loop whose turns are not known counts as run once at least", Edit(
+              "ends = [] if loop.turns else", "ends = [] if loop.turns != 0 else"), "PTOAS#533"),
     Fault("sync-joined-late", f"{_SYNC}.clocks", "Clocks.meet", "after a branch the better known of both arms is known",
           Edit("min(pair)", "max(pair)"), "PTOAS#194"),
     Fault("sync-no-read-before-write", f"{_SYNC}.depend", "_Search.hazards", "a write does not wait for earlier reads",
