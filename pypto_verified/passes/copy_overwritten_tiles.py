@@ -92,7 +92,8 @@ class _Pass(Rewriter):
             what = f"{call.op} in place on '{operand.name}', a window of a tile that is read again"
             raise NotModelled(what, at(span))
         why = f"'{operand.name}' is read while or after {call.op} overwrites it"
-        return self.copier.copy(operand, operand.type, why, span)
+        elsewhere = replace(operand.type, memref=None)  # not in storage of the author's choice, where the value stands
+        return self.copier.copy(operand, elsewhere, why, span)
 
 
 def _with(args: tuple[Expr, ...], position: int, value: Expr) -> tuple[Expr, ...]:

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from pypto_verified.ir.expr import Const, Expr, Var
 from pypto_verified.ir.stmt import Assign, Function, If, Stmt
-from pypto_verified.ir.types import ScalarType
-from pypto_verified.ir.walk import definitions, has_call, names_in, operands, type_exprs, walk_stmts, with_body
+from pypto_verified.ir.types import ScalarType, Type
+from pypto_verified.ir.walk import (
+    definitions,
+    has_call,
+    map_type,
+    names_in,
+    operands,
+    type_exprs,
+    walk_stmts,
+    with_body,
+)
 from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.fold import fold
 from pypto_verified.passes.rewrite import Rewriter, map_blocks, yielded
@@ -24,6 +33,10 @@ def simplify(function: Function, ctx: PassContext) -> Function:
 class _Simplifier(Rewriter):
     def expr(self, e: Expr) -> Expr:
         return fold(super().expr(e))
+
+    def retype(self, var: Var, value: Expr) -> Type:
+        """Uses of the variable are folded with their types, so its definition is."""
+        return map_type(super().retype(var, value), fold)
 
     def assign(self, s: Assign) -> tuple[Stmt, ...]:
         value = self.expr(s.value)

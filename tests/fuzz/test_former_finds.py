@@ -33,6 +33,15 @@ FINDS = {
         y = pl.set_validshape(x, 8, 21)
         return pl.store(pl.tile.part_add(y, x), [0, 0], out)
     """),
+    # The copy that an overwritten tile asks for stood in the storage of the author's choice, where the tile itself is.
+    "view of a tile in the author's storage": (_tensors("FP32", 16, 32, "a", "b", "out"), """
+        for i in pl.range(2):
+            x: pl.Tile[[8, 32], pl.FP32, pl.MemRef("ring", slots=2)[i % 2], pl.Mem.Vec] = pl.load(a, [i * 8, 0], [8, 32])
+            v = pl.slice(x, [8, 32], [0, 0])
+            y = pl.assemble(x, pl.load(b, [i * 8, 0], [8, 32]), [0, 0])
+            out = pl.store(v, [i * 8, 0], out)
+        return out
+    """),
     # The narrowed tile kept its pad value, so that a2a3's fill took the data beyond its extents for padding.
     "fill after narrowing": (_tensors("FP32", 16, 8, "a", "out"), """
         x = pl.fillpad(pl.load(a, [0, 0], [16, 8], valid_shape=[8, 8]), pad_value=pl.PadValue.max)
