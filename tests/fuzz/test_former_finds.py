@@ -36,7 +36,7 @@ FINDS = {
     # The copy that an overwritten tile asks for stood in the storage of the author's choice, where the tile itself is.
     "view of a tile in the author's storage": (_tensors("FP32", 16, 32, "a", "b", "out"), """
         for i in pl.range(2):
-            x: pl.Tile[[8, 32], pl.FP32, pl.MemRef("ring", slots=2)[i % 2], pl.Mem.Vec] = pl.load(a, [i * 8, 0], [8, 32])
+            x: pl.Tile[[8, 32], pl.FP32, pl.MemRef("two", slots=2)[i % 2], pl.Mem.Vec] = pl.load(a, [i * 8, 0], [8, 32])
             v = pl.slice(x, [8, 32], [0, 0])
             y = pl.assemble(x, pl.load(b, [i * 8, 0], [8, 32]), [0, 0])
             out = pl.store(v, [i * 8, 0], out)
