@@ -132,7 +132,7 @@ FULL = {"one way", "ids in turn", "one turn more", "one after the other"}
 
 
 @pytest.mark.requirement("EV-06")
-@pytest.mark.parametrize("name", HOLDS.keys() - {"nested"})
+@pytest.mark.parametrize("name", sorted(HOLDS.keys() - {"nested"}))
 def test_a_core_that_never_waits_for_an_answer_fills_a_counter(name: str) -> None:
     """A counter holds 15 (PTO-ISA). What runs ahead is shown by the run that lets it."""
     text = both(*HOLDS[name], "%M: index, %N: index")
