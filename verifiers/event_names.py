@@ -6,19 +6,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pypto_verified.index import Cond, Expr, all_of, const, ne
+from pypto_verified.index import Cond, Expr, all_of, ne
+from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.module import EnumAttr
+from pypto_verified.pto.rows import TABLE
 from pypto_verified.targets.events import FOREIGN_PIPES, pipe_of
 from pypto_verified.targets.model import Pair
-from verifiers.flags import actions_of, sections_of, trip_names
-from verifiers.rule import SAFETY, Rule, always
+from pypto_verified.targets.pipes import LANE_IDS, flag_count
+from verifiers.cross_flags import named_flag
+from verifiers.flags import actions_of, kind_of, trip_names
+from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 
-_WITH_PIPES = frozenset({
-    "pto.set_flag", "pto.wait_flag", "pto.set_flag_dyn", "pto.wait_flag_dyn", "pto.barrier", "pto.sync.set",
-    "pto.sync.wait", "pto.record_event", "pto.wait_event", "pto.barrier_sync", "pto.get_buf", "pto.rls_buf",
-    "pto.set_intra_block", "pto.wait_intra_block", "pto.set_cross_block", "pto.wait_cross_block",
-})
 _GIVES = ("pto.set_", "pto.record_event", "pto.rls_buf", "pto.sync.set")
 _PIPE_ATTRS = ("src_pipe", "dst_pipe", "pipe", "src_op", "dst_op", "op_type")
 
@@ -55,55 +54,81 @@ EVENT_ID: Rule[IdSite] = Rule(
 
 @dataclass(frozen=True, slots=True)
 class CrossSite(Site):
-    """A flag between cores that the text sets or waits for, and who else uses flags of that kind."""
+    """A flag between cores that the text sets or waits for, of `ids` that its core has. `id` is None where the text
+    computes it in a way that is not expressed; `free`: nobody else uses it; `first`: of those that others use."""
 
-    id: Expr
+    id: Expr | None
     free: Cond
     first: int
+    ids: int
+    kind: str
+
+    @property
+    def why(self) -> str:
+        return "its id is not expressed" if self.id is None else ""
 
 
 def _between_cores(context: Context) -> Iterator[CrossSite]:
-    reserved = context.target.reserved_flags
+    target, reserved = context.target, context.target.reserved_flags
     for step in context.program.steps:
-        if step.op.name not in ("pto.sync.set", "pto.sync.wait"):
+        flag = named_flag(step, target)
+        if flag is None:
             continue
-        fixed, computed = step.op.attrs.get("event_id"), step.operands.get("event_id_dyn", ())
-        id = const(fixed) if isinstance(fixed, int) else next((v for v in computed if isinstance(v, Expr)), None)
-        if id is not None:
-            free = all_of((id >= 0, *(ne(id, row.flag) for row in reserved), id < context.target.flag_ids))
-            label = f"{op_text(step.op)} {id!r}"
-            yield CrossSite(context, step.op, step.path, label, id, free, min(row.flag for row in reserved))
+        kind, first = kind_of(context.program, step), min(row.flag for row in reserved)
+        ids, label = flag_count(flag.scope, kind, target), op_text(step.op)
+        if flag.id is None:
+            yield CrossSite(context, step.op, step.path, label, None, FALSE, first, ids, kind)
+            continue
+        base = flag.id % LANE_IDS if flag.of_one_lane else flag.id
+        free = all_of((flag.id >= 0, *(ne(base, row.flag) for row in reserved), flag.id < ids))
+        yield CrossSite(context, step.op, step.path, f"{label} {flag.id!r}", flag.id, free, first, ids, kind)
+
+
+def _explain_cross(s: CrossSite, w: Witness) -> str:
+    if s.id is None or not 0 <= w(s.id) < s.ids:
+        core = f"a {s.kind} core" if s.kind else "a core"
+        return f"{op_text(s.op)} names flag {w.show(s.id) if s.id is not None else '?'}; {core} has {s.ids} of these"
+    return f"{op_text(s.op)} uses flag {w.show(s.id)}; {_taken(s)} belong to syncall and to the assembler"
+
+
+def _taken(s: CrossSite) -> str:
+    second = f", and from {s.first + LANE_IDS} on," if s.ids > LANE_IDS else ""
+    return f"flags from {s.first} on{f' to {LANE_IDS - 1}' if second else ''}{second}"
+
+
+def _help_cross(s: CrossSite) -> str:
+    second = f", and {LANE_IDS} to {s.first + LANE_IDS - 1} for the second vector core" if s.ids > LANE_IDS else ""
+    return f"use flags 0 to {s.first - 1}{second}"
 
 
 EVENT_CROSS: Rule[CrossSite] = Rule(
     id="EVENT-CROSS",
-    formula="id not in the ids that the library keeps for itself",
+    formula="0 <= id < ids(core), and id not in the ids that the library keeps for itself",
     kind=SAFETY, observable=False, requires=("EV-03",), source="PTO-ISA SyncAll.hpp, PTOAS syncall",
-    claim="a flag between cores is not one that synchronisation of all cores uses",
+    claim="a flag between cores is one that the core has, and not one that synchronisation of all cores uses",
     unseen="a run has no assembler that uses the same flags",
-    sites=_between_cores, applies=always, assumptions=("RESERVED-FLAGS",),
-    goal=lambda s: s.free,
-    explain=lambda s, w: (
-        f"{op_text(s.op)} uses flag {w.show(s.id)}; flags from {s.first} on belong to syncall and to the assembler"),
-    help=lambda s: f"use flags 0 to {s.first - 1}",
-    mutant=lambda s: s.id <= s.first,
+    sites=_between_cores, applies=always, assumptions=("RESERVED-FLAGS", "LANE-OFFSET"),
+    unneeded=lambda s: () if s.ids > LANE_IDS else ("LANE-OFFSET",),
+    undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
+    goal=lambda s: s.free, explain=_explain_cross, help=_help_cross,
+    mutant=lambda s: s.id <= s.first if s.id is not None else True,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class PipeSite(Site):
-    """A pipe that a flag or a barrier names, on a core of a kind ('cube' or 'vector')."""
+    """A pipe that a flag or a barrier names, on a core of a kind ('cube' or 'vector'); not that of a wait which holds
+    back the whole core, whatever it names."""
 
     pipe: str
     kind: str
 
 
 def _named_pipes(context: Context) -> Iterator[PipeSite]:
-    program = context.program
-    kinds = {op: name for name, ops in sections_of(program).items() for op in ops}
-    for step in program.steps:
-        kind = kinds.get(step.op, program.func.kernel_kind)
-        if kind and step.op.name in _WITH_PIPES:
+    for step in context.program.steps:
+        kind, row, flag = kind_of(context.program, step), TABLE.get(step.op.name), named_flag(step, context.target)
+        ignored = flag is not None and not flag.sets and flag.row.stalls_core
+        if kind and row is not None and row.effect == "sync" and not ignored:
             named = (step.op.attrs.get(a) for a in _PIPE_ATTRS)
             for pipe in dict.fromkeys(pipe_of(a.member) for a in named if isinstance(a, EnumAttr)):
                 yield PipeSite(context, step.op, step.path, f"{op_text(step.op)} {pipe}", pipe, kind)

@@ -273,6 +273,11 @@ def sections_of(program: AccessProgram) -> dict[str, frozenset[Op]]:
     return {name: frozenset(ops) for name, ops in sections.items()}
 
 
+def kind_of(program: AccessProgram, step: Step) -> str:
+    """The kind of core that runs a step: its section's, else the function's; '' if neither says."""
+    return next((name for name, ops in sections_of(program).items() if step.op in ops), program.func.kernel_kind)
+
+
 def cores_of(program: AccessProgram) -> dict[str, frozenset[Op]]:
     """The cores a function runs on, by name: the ops that are not theirs because they stand in another core's section.
     One nameless core where there are no sections."""

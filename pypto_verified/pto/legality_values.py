@@ -10,6 +10,7 @@ from pypto_verified.pto.types import OpaqueType, PartitionViewType, PtrType, Sca
 from pypto_verified.pto.typetext import parse_type, type_text
 
 _LANES = "pto.set_intra_block pto.wait_intra_block"
+_BLOCKS = "pto.set_cross_block pto.wait_cross_block"
 _PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
 _BYTE = ("i8", "ui8", "si8")
 _WORKSPACE_BYTES = 8
@@ -109,8 +110,9 @@ ROWS: tuple[Legal, ...] = (
     Legal("LANE-ID-A5", _LANES, "", "a flag within a block on a5 is 0 to 31", targets=A5,
           when=lambda s: s.attr("event_id") is not None, holds=lambda s: 0 <= s.int("event_id") <= 31,
           found=lambda s: f"it is {s.int('event_id')}"),
-    Legal("FLAG-BASE", "pto.sync.set pto.sync.wait", "", "a function with cross-core flags on a2a3 sets their base",
-          targets=A3, holds=_sets_base, found=lambda s: f"@{s.func.name} has no pto.set_ffts", help="add pto.set_ffts",
+    Legal("FLAG-BASE", f"pto.sync.set pto.sync.wait {_BLOCKS} {_LANES}", "",
+          "a function with cross-core flags on a2a3 sets their base", targets=A3, holds=_sets_base,
+          found=lambda s: f"@{s.func.name} has no pto.set_ffts", help="add pto.set_ffts",
           source="PTOAS, C++ emission"),
     Legal("FLAG-BASE-TYPE", "pto.set_ffts", "", "the base of cross-core flags is a pointer to i64 or i8",
           holds=lambda s: _pointee(s, "ffts") in (*_BYTE, "i64", "ui64", "si64"),

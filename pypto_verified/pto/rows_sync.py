@@ -31,9 +31,9 @@ _SYNC = (
           attrs={"op_type": "sync_op", "mode": "int"}) for n in ("get_buf_dyn", "rls_buf_dyn")),
     *(row(f"pto.{n}", "event_id_dyn:i?", form=_EVENT_ID, pipe="", effect="sync",
           attrs=_CROSS | {"ffts_mode": "int"}) for n in ("sync.set", "sync.wait")),
-    row("pto.set_cross_block", "event_id_dyn:i?", form=_EVENT_ID, pipe="", effect="sync", modelled=False,
+    row("pto.set_cross_block", "event_id_dyn:i?", form=_EVENT_ID, pipe="", effect="sync",
         attrs=_CROSS | {"ffts_mode": "int"}),
-    *(row(f"pto.{n}", "event_id_dyn:i?", form=_EVENT_ID, pipe="", effect="sync", modelled=False, attrs=_CROSS)
+    *(row(f"pto.{n}", "event_id_dyn:i?", form=_EVENT_ID, pipe="", effect="sync", attrs=_CROSS)
       for n in ("wait_cross_block", "set_intra_block", "wait_intra_block")),
     row("pto.syncall", "gm_workspace:t? used_cores:s?", pipe="", effect="sync",
         form="( <? $gm_workspace <? , $used_cores ?> : :gm_workspace <? , :used_cores ?> ?> ) "

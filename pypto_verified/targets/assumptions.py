@@ -85,9 +85,15 @@ _ROWS = (
         ("EVENT",), "PTO-ISA npu/*/T*.hpp",
     ),
     Assumption(
-        "RESERVED-FLAGS", "cross-core flags 11 to 15 belong to SYNCALL and to the assembler",
+        "RESERVED-FLAGS", "cross-core flags 11 to 15, of either vector core, belong to SYNCALL and to the assembler",
         "", ("EVENT", "FIFO"), "PTO-ISA SyncAll.hpp, PTOAS",
         fixed="it is the stricter reading: no source names more of them",
+    ),
+    Assumption(
+        "LANE-OFFSET", "on a5 a cube names the flags of its second vector core by ids that are 16 more; a vector core "
+        "has 0 to 15", "", ("EVENT", "RACE"),
+        "PTO-ISA npu/a5 TSync.hpp, TPush.hpp, against set-intra-block.md and PTOAS micro-isa (15 more)",
+        fixed="the two readings are different flags, none of them a part of the other; code that runs has 16",
     ),
     Assumption(
         "SAME-PIPE",

@@ -106,32 +106,66 @@ def pipe_readings(
     return (), ""
 
 
+class Scope(Enum):
+    """Whom a flag between cores is for. The first three have the numbers of FFTS modes: a set is passed on, to all of
+    them, when every core of the group has given one."""
+
+    KIND = 0
+    """All cores of a kind."""
+    LANES = 1
+    """The vector cores of a cube."""
+    BLOCK = 2
+    """A cube and its vector cores: a set of the cube reaches both, its wait needs a set of both."""
+    LANE = 3
+    """A cube and one of its vector cores (assumption LANE-OFFSET)."""
+
+
+LANE_IDS = 16
+"""On the cube's side flags of the second vector core have ids that are so much larger."""
+
+
 @dataclass(frozen=True, slots=True)
 class CrossFlag:
     """A pair of ops that pass a counted flag between cores. `set` counts up once all earlier ops of its pipe are done;
     `wait` counts down, and holds back the pipe it names, or the whole core if `stalls_core`. The counter of an id goes
-    up to `Target.flag_count_max`."""
+    up to `Target.flag_count_max`. `scope`: whom the flag is for, None where the op's `ffts_mode` says it."""
 
     set: str
     wait: str
     target: str
     stalls_core: bool
+    scope: Scope | None
     source: str
 
+    def scope_of(self, mode: object) -> Scope | None:
+        """Whom a flag with this `ffts_mode` is for, None for a mode that there is none of."""
+        if self.scope is not None or mode is None:
+            return self.scope or Scope.BLOCK
+        return next((s for s in (Scope.KIND, Scope.LANES, Scope.BLOCK) if s.value == mode), None)
+
+
+_FFTS = ("pto.sync.set", "pto.sync.wait")
+_CROSS = ("pto.set_cross_block", "pto.wait_cross_block")
+_INTRA = ("pto.set_intra_block", "pto.wait_intra_block")
 
 CROSS_FLAGS: tuple[CrossFlag, ...] = (
-    CrossFlag("pto.sync.set", "pto.sync.wait", "a2a3", True, "PTO-ISA ffts_cross_core_sync, wait_flag_dev"),
-    CrossFlag("pto.sync.set", "pto.sync.wait", "a5", True, "PTOAS emits ffts_cross_core_sync, wait_flag_dev too"),
-    CrossFlag("pto.set_cross_block", "pto.wait_cross_block", "a2a3", True, "PTOAS: sync.set of mode 0"),
-    CrossFlag("pto.set_cross_block", "pto.wait_cross_block", "a5", True, "PTOAS: sync.set of mode 0"),
-    CrossFlag("pto.set_intra_block", "pto.wait_intra_block", "a2a3", True, "PTOAS: sync.set of mode 2"),
-    CrossFlag("pto.set_intra_block", "pto.wait_intra_block", "a5", False, "PTO-ISA set_intra_block"),
+    CrossFlag(*_FFTS, "a2a3", True, None, "PTO-ISA ffts_cross_core_sync, wait_flag_dev"),
+    CrossFlag(*_FFTS, "a5", True, None, "PTOAS emits ffts_cross_core_sync, wait_flag_dev too"),
+    CrossFlag(*_CROSS, "a2a3", True, Scope.KIND, "PTOAS: sync.set of mode 0"),
+    CrossFlag(*_CROSS, "a5", True, Scope.KIND, "PTOAS: sync.set of mode 0"),
+    CrossFlag(*_INTRA, "a2a3", True, Scope.BLOCK, "PTOAS: sync.set of mode 2"),
+    CrossFlag(*_INTRA, "a5", False, Scope.LANE, "PTO-ISA set_intra_block"),
 )
 
 
 def cross_flag(op: str, target: str) -> CrossFlag | None:
     """The row of an op that sets or waits for a flag between cores, if the target has it."""
     return next((row for row in CROSS_FLAGS if op in (row.set, row.wait) and row.target == target), None)
+
+
+def flag_count(scope: Scope | None, kind: str, target: Target) -> int:
+    """How many ids flags of a scope have on a core of a kind, '' where it is not told."""
+    return 2 * LANE_IDS if scope is Scope.LANE and kind != "vector" else target.flag_ids
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from .case_builders import DN, NZ, ZN, ZZ, A, Case, dps, unary
+from .case_builders import DN, NZ, ZN, ZZ, A, Case, dps, raw, unary
 from .cases_convey import move, mx
 from .cases_pipes import col_arg, row_arg
 from .test_legality import judged
@@ -203,3 +203,10 @@ def test_one_step_is_too_much(case: Case) -> None:
     assert good or bad, "the rule does not apply"
     assert [c.message for c in good if not c.holds] == []
     assert any(not c.holds for c in bad)
+
+
+@pytest.mark.parametrize("op", [
+    "sync.set", "sync.wait", "set_cross_block", "wait_cross_block", "set_intra_block", "wait_intra_block"])
+def test_any_flag_between_cores_needs_the_base_of_these_flags_on_a2a3(op: str) -> None:
+    case = raw("FLAG-BASE", f"[[pto.set_ffts %p : @p;|]]\n    pto.{op} <PIPE_V>, 1", p="!pto.ptr<i64>")
+    assert [[c.holds for c in judged(case, good)] for good in (True, False)] == [[True], [False]]

@@ -3,9 +3,8 @@ it waited for one in return. A pair of accesses between which that happens is no
 
 from __future__ import annotations
 
-from pypto_verified.targets.pipes import CrossFlag
 from verifiers.access import Step
-from verifiers.race.cluster import flag_pipe
+from verifiers.cross_flags import NamedFlag
 from verifiers.race.hearing import Hearing
 from verifiers.race.order import PIPES
 
@@ -25,16 +24,17 @@ class Answered:
         for pipe in PIPES:
             self._heard[pipe] &= ~bits
 
-    def flag(self, step: Step, row: CrossFlag, complete: int) -> None:
+    def flag(self, flag: NamedFlag, complete: int) -> None:
         """A flag is set or waited for. `complete`: what the flag's pipe has run and what it knows of others by then."""
-        if step.op.name == row.set:
+        step = flag.step
+        if flag.sets:
             *_, before = self._told.get(step.index, (step, 0, 0))
             self._told[step.index] = step, before, complete
             return
         for set_, before, last in self._told.values():
             told = (0, before, last)[self._hearing.may(step.index, set_.index)]
             if told:
-                for pipe in PIPES if row.stalls_core else (flag_pipe(step),):
+                for pipe in PIPES if flag.row.stalls_core else (flag.pipe,):
                     if pipe in self._heard:
                         self._heard[pipe] |= told
                         self._by[pipe] = set_, step

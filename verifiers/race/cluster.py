@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 from itertools import product
 from typing import TypeAlias
 
-from pypto_verified.index import Cond, Expr, const, symbols_of
+from pypto_verified.index import Cond, const, symbols_of
 from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.targets import Target
-from pypto_verified.targets.events import pipe_of
-from pypto_verified.targets.pipes import SCALAR, CrossFlag, cross_flag
+from pypto_verified.targets.pipes import SCALAR, cross_flag
 from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step, SymbolKind
+from verifiers.cross_flags import NamedFlag, named_flag, two_channels
 from verifiers.race.accesses import Access, accesses_of, is_global
 from verifiers.race.order import PIPES, Order
 from verifiers.race.places import Place, apart
@@ -34,8 +34,6 @@ from verifiers.solver.cone import names_of
 MOST_STEPS = 20_000
 LANE = "subblock_idx"
 """What a vector core's own number is called."""
-_OTHER_LANE = 16
-"""Within a block of a5 a cube core speaks to lane 1 with ids that are so much larger."""
 POPS = ("pto.tpop_from_aic", "pto.tpop_from_aiv")
 
 
@@ -100,7 +98,7 @@ class Cluster:
         self.symbolic = symbolic
         self.automatic = automatic
         self.pairs: dict[Key, Between] = {}
-        self.blind = ""
+        self.blind = two_channels((s for m in members for s in m.program.steps if s.op not in m.foreign), target)
         self.mixed = ""
         self.stuck = False
         self.waiting: dict[str, Step] = {}
@@ -229,9 +227,9 @@ class Cluster:
 
     def _step(self, member: Member, step: Step) -> Generator[None]:
         self._left -= 1
-        row = cross_flag(step.op.name, self.target.name)
-        if row is not None:
-            yield from self._flag(member, step, row)
+        flag = named_flag(step, self.target)
+        if flag is not None:
+            yield from self._flag(member, flag)
             return
         if step.op.name == "pto.syncall":
             yield from self._meet(member, step)
@@ -322,19 +320,19 @@ class Cluster:
     def _other(self, member: Member) -> str:
         return "vector" if member.kind == "cube" else "cube"
 
-    def _flag(self, member: Member, step: Step, row: CrossFlag) -> Generator[None]:
-        asked, pipe = flag_id(step), flag_pipe(step)
-        if asked is None or pipe not in PIPES:
+    def _flag(self, member: Member, flag: NamedFlag) -> Generator[None]:
+        step, asked, pipe = flag.step, flag.id, flag.pipe
+        if asked is None or not flag.between_kinds or pipe not in PIPES:
             self.blind = self.blind or f"the flag at line {_line(member, step.op)} is not followed"
             return
         member.values.decide(asked)
         kinds = member.program.symbols.kinds
         if any(kinds.get(n) is not SymbolKind.TRIP for n in symbols_of(asked)):
             member.why = member.why or f"of the id of the flag at line {_line(member, step.op)}"
-        id = id_for_lane(step, member.values.of(asked), member.kind, self._lane, self.target)
+        id = flag.for_lane(member.values.of(asked), member.kind, self._lane)
         if id is None:
             return
-        if step.op.name == row.set:
+        if flag.sets:
             key = ("flag", id, self._other(member))
             self._sets.setdefault(key, deque()).append(step)
             self._give(member, key, pipe)
@@ -345,7 +343,7 @@ class Cluster:
                 self._tokens[key].pop()  # a full counter stays as it is
         else:
             key = ("flag", id, member.kind)
-            yield from self._wait(member, step, key, SCALAR if row.stalls_core else pipe)
+            yield from self._wait(member, step, key, SCALAR if flag.row.stalls_core else pipe)
             self._sets[key].popleft()
 
     def _give(self, member: Member, key: Hashable, pipe: str) -> None:
@@ -417,35 +415,6 @@ def meeting_of(step: Step) -> str:
     return mode.member if isinstance(mode, EnumAttr) else "soft"
 
 
-def flag_pipe(step: Step) -> str:
-    """The pipe that a flag between cores names, '' if none."""
-    named = step.op.attrs.get("pipe")
-    return pipe_of(named.member) if isinstance(named, EnumAttr) else ""
-
-
-def flag_id(step: Step) -> Expr | None:
-    """The id of a flag between a cube and its vector cores; None for one that goes elsewhere, or is not expressed."""
-    whole = step.op.name in ("pto.set_cross_block", "pto.wait_cross_block")
-    if whole or step.op.attrs.get("ffts_mode", 2) != 2:
-        return None
-    fixed = step.op.attrs.get("event_id")
-    if isinstance(fixed, int):
-        return const(fixed)
-    return next((o for o in step.operands.get("event_id_dyn", ()) if isinstance(o, Expr)), None)
-
-
 def lane_of(kind: str, lane: int) -> int:
     """What a core of this kind has as its own number, beside the vector core `lane`: a cube has none, and reads 0."""
     return lane if kind == "vector" else 0
-
-
-def id_for_lane(step: Step, id: int, kind: str, lane: int, target: Target) -> int | None:
-    """What a lane calls the flag that a core of this kind calls `id`; None where it is for the other lane."""
-    if not of_one_lane(step, target) or kind != "cube":
-        return id
-    return id % _OTHER_LANE if id // _OTHER_LANE == lane else None
-
-
-def of_one_lane(step: Step, target: Target) -> bool:
-    """Whether a flag of a cube is for one of its lanes alone (PTO-ISA set_intra_block)."""
-    return target.on_chip_pipe and step.op.name.endswith("_intra_block")

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from pypto_verified.targets import Target
-from pypto_verified.targets.pipes import SCALAR, cross_flag
+from pypto_verified.targets.pipes import SCALAR
 from verifiers.access import AccessProgram, Step
-from verifiers.race.cluster import flag_pipe
+from verifiers.cross_flags import named_flag
 from verifiers.race.sync import Kind, Sync
 
 
@@ -39,11 +39,11 @@ class Hearing:
         """The sets and waits, as they order this core's pipes."""
         told = self.told()
         for step in steps:
-            row = cross_flag(step.op.name, target.name)
-            if row is not None and step.index in told:
-                yield Sync(step, Kind.TELL, flag_pipe(step))
-            elif row is not None and self.always.get(step.index):
-                yield Sync(step, Kind.HEAR, SCALAR if row.stalls_core else flag_pipe(step))
+            flag = named_flag(step, target)
+            if flag is not None and step.index in told:
+                yield Sync(step, Kind.TELL, flag.pipe)
+            elif flag is not None and self.always.get(step.index):
+                yield Sync(step, Kind.HEAR, SCALAR if flag.row.stalls_core else flag.pipe)
 
     def unsure(self, program: AccessProgram, told: Step, wait: Step) -> str:
         """Why two accesses, one before the set and one after the wait, are not known to be out of order."""

@@ -11,14 +11,13 @@ from pypto_verified.index import Expr, const, symbols_of
 from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.targets.fifo import posts
-from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.access.overlap import needed, touched
+from verifiers.cross_flags import named_flag
 from verifiers.race.accesses import Access
 from verifiers.race.answered import Answered
 from verifiers.race.busy import busy
 from verifiers.race.certain import touched_in_run
-from verifiers.race.cluster import flag_pipe
 from verifiers.race.cycles import stepped_variable
 from verifiers.race.items import Item
 from verifiers.race.order import PIPES, Order
@@ -168,11 +167,11 @@ class Run(Walker):
             self._between_cores(step)
 
     def _between_cores(self, step: Step) -> None:
-        row = cross_flag(step.op.name, self.core.target.name)
-        if row is not None:
-            pipe = flag_pipe(step)
+        flag = named_flag(step, self.core.target)
+        if flag is not None:
+            pipe = flag.pipe
             open_ = self._order.waits_for(pipe) & ~self.items.on_pipe[pipe] if pipe in PIPES else -1
-            self._answered.flag(step, row, self._order.live & ~open_)
+            self._answered.flag(flag, self._order.live & ~open_)
 
     def _access(self, step: Step) -> None:
         if step.made is not None:

@@ -9,9 +9,10 @@ from pypto_verified.index import Cond, all_of
 from pypto_verified.index.cond import TRUE
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, SymbolKind
+from verifiers.cross_flags import named_flag
 from verifiers.pipes import LANES, shared_names
 from verifiers.race.accesses import Access, accesses_of, is_global
-from verifiers.race.cluster import LANE, of_one_lane
+from verifiers.race.cluster import LANE
 from verifiers.race.hearing import Hearing
 from verifiers.race.parts import Part, parts_of
 from verifiers.race.places import apart
@@ -137,7 +138,8 @@ def _sides(
 
 def _by_lane(part: Part, target: Target) -> bool:
     """Whether the lanes may differ in what they do."""
-    return LANE in part.program.symbols.kinds or any(of_one_lane(s, target) for s in part.program.steps)
+    flags = (named_flag(s, target) for s in part.program.steps)
+    return LANE in part.program.symbols.kinds or any(f is not None and f.of_one_lane for f in flags)
 
 
 def _meeting(cube: Talk, vector: Talk, target: Target) -> list[tuple[Access, Access]]:

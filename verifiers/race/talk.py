@@ -25,10 +25,11 @@ from pypto_verified.index.expr import Atom
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.targets import Target
 from pypto_verified.targets.fifo import period
-from pypto_verified.targets.pipes import SCALAR, cross_flag
+from pypto_verified.targets.pipes import SCALAR
 from verifiers.access import Branch, Node, Sequence, Step
+from verifiers.cross_flags import NamedFlag, named_flag
 from verifiers.race.accesses import Access, accesses_of, is_global
-from verifiers.race.cluster import LANE, POPS, flag_id, flag_pipe, id_for_lane, lane_of, meeting_of, of_one_lane
+from verifiers.race.cluster import LANE, POPS, lane_of, meeting_of
 from verifiers.race.cycles import stepped_variable
 from verifiers.race.order import PIPES
 from verifiers.race.parts import Part
@@ -46,7 +47,8 @@ class NotFollowedError(Exception):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Act:
-    """An op. `gives`, `takes`: what its signal is called, without the id; `id` of a flag; `pipe` on which it gives, or
+    """An op. `gives`, `takes`: what its signal is called, without the id; `id` of a flag; `flag` where a lane calls it
+    otherwise, or has no part in it, as its id in an iteration says; `pipe` on which it gives, or
     which it holds back until it takes (SCALAR: the whole core); `meets`: the mode of a meeting of all cores; `sync`:
     what it does within its core; `needs`, `frees`: the name of a pipe's slot that it takes or gives back; `touched`:
     its accesses to global memory."""
@@ -55,6 +57,7 @@ class Act:
     gives: Hashable = None
     takes: Hashable = None
     id: Expr | None = None
+    flag: NamedFlag | None = None
     pipe: str = ""
     meets: str = ""
     sync: Sync | None = None
@@ -212,9 +215,9 @@ class Talk:
 
     def _act(self, step: Step) -> Act | None:
         name, target = step.op.name, self._target
-        row = cross_flag(name, target.name)
-        if row is not None:
-            return self._flag(step, name == row.set, row.stalls_core)
+        flag = named_flag(step, target)
+        if flag is not None:
+            return self._flag(flag)
         if name == "pto.syncall":
             return Act(step, meets=meeting_of(step), sync=sync_of(step, target))
         touched = tuple(a for a in self._accesses.get(step.index, ()) if is_global(a))
@@ -232,19 +235,24 @@ class Talk:
             return None
         return Act(step, sync=sync, touched=touched, needs=needs, frees=frees)
 
-    def _flag(self, step: Step, sets: bool, stalls: bool) -> Act | None:
-        asked, pipe = flag_id(step), flag_pipe(step)
-        if asked is None or pipe not in PIPES or (asked.value is None and of_one_lane(step, self._target)):
+    def _flag(self, flag: NamedFlag) -> Act | None:
+        step, asked, pipe = flag.step, flag.id, flag.pipe
+        if asked is None or not flag.between_kinds or pipe not in PIPES:
             raise NotFollowedError(f"the flag at line {self.line(step)} is not followed")
         id = self.mark(asked)
         if id.value is not None:
-            own = id_for_lane(step, id.value, self.kind, self._lane, self._target)
+            own = flag.for_lane(id.value, self.kind, self._lane)
             if own is None:
                 return None
             id = const(own)
-        if sets:
-            return Act(step, gives="flag", id=id, pipe=pipe)
-        return Act(step, takes="flag", id=id, pipe=SCALAR if stalls else pipe)
+        later = flag if id.value is None and flag.of_one_lane else None
+        if flag.sets:
+            return Act(step, gives="flag", id=id, flag=later, pipe=pipe)
+        return Act(step, takes="flag", id=id, flag=later, pipe=SCALAR if flag.row.stalls_core else pipe)
+
+    def own_id(self, act: Act, id: int) -> int | None:
+        """What the lane calls the flag that an op calls `id`; None where it is for the other one."""
+        return act.flag.for_lane(id, self.kind, self._lane) if act.flag is not None else id
 
 
 def _in_pipe(step: Step) -> bool:

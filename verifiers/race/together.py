@@ -15,10 +15,11 @@ from dataclasses import replace
 from math import lcm
 from typing import TypeAlias, TypeVar
 
-from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_cond, symbol, symbols_of
+from pypto_verified.index import Cond, IntLike, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import SCALAR
+from verifiers.cross_flags import two_channels
 from verifiers.race.accesses import Access
 from verifiers.race.literals import decided
 from verifiers.race.order import PIPES, Order
@@ -94,6 +95,9 @@ class Together:
         for core, talk in enumerate(talks):
             start.signals |= {(name, core): (-1,) * n for name, n in talk.slots(least=eager is None).items()}
         try:
+            mixed = two_channels((act.step for talk in talks for act in talk.acts()), target)
+            if mixed:
+                raise NotFollowedError(mixed)
             self._follow(start)
         except NotFollowedError as error:
             self.why = str(error)
@@ -285,7 +289,9 @@ class Together:
             if not self._meet(state, core, act):
                 return False
         elif act.takes is not None:
-            key = self._signal(state, core, act.takes, act.id, core)
+            key = self._signal(state, core, act, act.takes, core)
+            if key is None:
+                return True
             tokens = state.signals.get(key, ())
             if not tokens:
                 return False
@@ -307,14 +313,16 @@ class Together:
             self._give(state, core, act)
         return True
 
-    def _signal(self, state: State, core: int, name: Hashable, id: Expr | None, receiver: int) -> Key:
-        if id is None:
+    def _signal(self, state: State, core: int, act: Act, name: Hashable, receiver: int) -> Key | None:
+        """None for a flag of the other lane."""
+        if act.id is None:
             return (name, receiver)
-        number = substitute(id, self._values(state.stacks[core])).value
+        number = substitute(act.id, self._values(state.stacks[core])).value
         if number is None:
-            raise NotFollowedError(f"the {self._talks[core].kind} core computes the id of a flag, {id!r}, which is not "
-                                   "followed")
-        return ((name, number), receiver)
+            raise NotFollowedError(f"the {self._talks[core].kind} core computes the id of a flag, {act.id!r}, which is "
+                                   "not followed")
+        own = self._talks[core].own_id(act, number)
+        return ((name, own), receiver) if own is not None else None
 
     def _learn(self, order: Order, pipe: str, carried: int) -> None:
         order.learn(SCALAR if self._automatic else pipe, carried)
@@ -330,7 +338,9 @@ class Together:
                 self.earlier[place] = self.earlier.get(place, 0) | self.bits[told]
 
     def _give(self, state: State, core: int, act: Act) -> None:
-        key = self._signal(state, core, act.gives, act.id, 1 - core)
+        key = self._signal(state, core, act, act.gives, 1 - core)
+        if key is None:
+            return
         if act.gives == "flag":
             place = (self._talks[core].kind, act.step.index)
             bit = self._bit_of(self.bits, place)

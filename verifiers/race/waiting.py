@@ -9,6 +9,7 @@ from itertools import islice
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import Step
+from verifiers.cross_flags import named_flag
 from verifiers.race.cluster import LANE, Cluster
 from verifiers.race.handover import MOST_RUNS, walk_cores
 from verifiers.race.parts import Part, parts_of
@@ -48,10 +49,7 @@ def _sites(context: Context) -> Iterator[TalkSite]:
     steps = [s for s in own.steps if _talks(s, context.target.name)]
     parts = parts_of(context) if steps else []
     if not parts:
-        why = "the text of the other core is not at hand" if context.strict else ""
-        for step in steps:
-            if cross_flag(step.op.name, context.target.name) is not None:
-                yield TalkSite(context, step.op, step.path, op_text(step.op), "", {}, why, alone=True)
+        yield from _alone(context, steps)
         return
     seen = _seen(context, parts)
     sides = sides_of(context) if seen.blind or seen.maybe else None
@@ -60,6 +58,17 @@ def _sites(context: Context) -> Iterator[TalkSite]:
         fault, given = seen.sure.get(step.index, ("", {}))
         why = "" if fault or not open_ else seen.maybe.get(step.index, "") or open_
         yield TalkSite(context, step.op, step.path, op_text(step.op), fault, given, why)
+
+
+def _alone(context: Context, steps: list[Step]) -> Iterator[TalkSite]:
+    """Without a text of the other core, it does its part; cores of one kind have this text."""
+    for step in steps:
+        flag = named_flag(step, context.target)
+        if flag is not None:
+            why = "the text of the other core is not at hand" if context.strict else ""
+            if not flag.between_kinds:
+                why = "a flag between cores of one kind is not followed"
+            yield TalkSite(context, step.op, step.path, op_text(step.op), "", {}, why, alone=flag.between_kinds)
 
 
 def _seen(context: Context, parts: list[Part]) -> _Seen:

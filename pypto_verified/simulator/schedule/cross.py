@@ -20,13 +20,9 @@ from pypto_verified.simulator.schedule.faults import CounterError, LeftError, Pi
 from pypto_verified.simulator.schedule.flags import member, number
 from pypto_verified.simulator.schedule.queue import Item, Want
 from pypto_verified.simulator.schedule.world import World
-from pypto_verified.targets.pipes import cross_flag
+from pypto_verified.targets.pipes import CROSS_FLAGS, LANE_IDS, Scope, cross_flag, flag_count
 
-_LANE_IDS = 16
-_BLOCK, _LANES, _ALL = 2, 1, 0
-_INTRA = frozenset({"pto.set_intra_block", "pto.wait_intra_block"})
-_MODES = {"pto.set_cross_block": _ALL}
-SETS = frozenset({"pto.sync.set", "pto.set_cross_block", "pto.set_intra_block"})
+SETS = frozenset(row.set for row in CROSS_FLAGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +107,11 @@ class Wait(Item):
 
     __slots__ = ("id", "open", "stalls")
 
-    def __init__(self, core: Core, op: Op, pipe: str, id: int, stalls: bool) -> None:
+    def __init__(self, core: Core, op: Op, pipe: str, id: int, stalls: bool, given: bool) -> None:
         super().__init__(core, op, SCALAR if stalls else pipe)
         self.id = id
         self.stalls = stalls
-        self.open = not core.world.ordering or absent(core, id)
+        self.open = not core.world.ordering or given
 
     def ready(self) -> bool:
         return self.open or bool(counter(self.core.world, self.core.index, self.id).signals)
@@ -134,10 +130,16 @@ class Wait(Item):
         return Want(f"cross-core flag {self.id}", ("counter", self.id))
 
 
-def absent(core: Core, id: int) -> bool:
-    """Whether nobody in the launch sets the flag, and a kind of core is missing: what it signals is taken as given."""
+def _scope(op: Op, world: World) -> Scope | None:
+    row = cross_flag(op.name, world.target.name)
+    return row.scope_of(op.attrs.get("ffts_mode")) if row is not None else None
+
+
+def absent(core: Core, id: int, scope: Scope | None) -> bool:
+    """Whether nobody in the launch sets the flag, and a kind of core that could is missing: what it signals is taken as
+    given."""
     cores = core.world.cores
-    return len({c.kind for c in cores}) < 2 and not any(
+    return scope not in (Scope.KIND, Scope.LANES) and len({c.kind for c in cores}) < 2 and not any(
         op.name in SETS and op.attrs.get("event_id", id) == id for c in cores for op in c.code.issued)
 
 
@@ -151,46 +153,45 @@ def set_cross(core: Core, issue: Issue) -> Iterator[Item]:
     id, pipe = _ids(core, issue), member(op, "pipe")
     if pipe not in core.lanes:
         raise UnmodelledError(f"{op.name} on {pipe}")
-    if op.name in _INTRA and world.target.name == "a5":
+    scope = _scope(op, world)
+    limit = flag_count(scope, core.kind, world.target)
+    if not 0 <= id < limit:
+        raise PipeError(f"cross-core flag {id} of {limit}")
+    if scope is Scope.LANE:
         yield _intra_set(core, op, pipe, id)
         return
-    if not 0 <= id < world.target.flag_ids:
-        raise PipeError(f"cross-core flag {id} of {world.target.flag_ids}")
-    given = op.attrs.get("ffts_mode")
-    mode = given if isinstance(given, int) else _MODES.get(op.name, _BLOCK)
-    if mode == _BLOCK:
+    if scope is Scope.BLOCK:
         members = [core] if core.kind == "cube" else cluster(core, "vector")
         receivers = cluster(core, "vector" if core.kind == "cube" else "cube")
-        scope: object = core.block
-    elif mode == _LANES:
+        where: object = core.block
+    elif scope is Scope.LANES:
         members = receivers = cluster(core, "vector")
-        scope = core.block
-    else:
+        where = core.block
+    elif scope is Scope.KIND:
         members = receivers = [c for c in world.cores if c.kind == core.kind]
-        scope = "all"
-    key = ("ffts", mode, core.kind, scope, id)
+        where = "all"
+    else:
+        raise UnmodelledError(f"{op.name} with ffts_mode = {op.attrs.get('ffts_mode')}")
+    key = ("ffts", scope, core.kind, where, id)
     yield Set(core, op, pipe, id, key, [c.index for c in members], [(c.index, id) for c in receivers])
 
 
 def _intra_set(core: Core, op: Op, pipe: str, id: int) -> Item:
     """An a5 flag from one core to one."""
-    limit = 2 * _LANE_IDS if core.kind == "cube" else _LANE_IDS
-    if not 0 <= id < limit:
-        raise PipeError(f"intra-block flag {id} of {limit}")
     if core.kind == "cube":
-        lane, at = divmod(id, _LANE_IDS)
+        lane, at = divmod(id, LANE_IDS)
         receivers = [(c.index, at) for c in cluster(core, "vector") if c.lane == lane]
     else:
-        receivers = [(c.index, id + _LANE_IDS * core.lane) for c in cluster(core, "cube")]
+        receivers = [(c.index, id + LANE_IDS * core.lane) for c in cluster(core, "cube")]
     return Set(core, op, pipe, id, ("intra", core.index, id), [core.index], receivers)
 
 
 def wait_cross(core: Core, issue: Issue) -> Iterator[Item]:
     """`sync.wait`, `wait_cross_block`, `wait_intra_block`."""
-    op = issue.op
+    op, id = issue.op, _ids(core, issue)
     row = cross_flag(op.name, core.world.target.name)
     stalls = row.stalls_core if row is not None else True
-    yield Wait(core, op, member(op, "pipe"), _ids(core, issue), stalls)
+    yield Wait(core, op, member(op, "pipe"), id, stalls, absent(core, id, _scope(op, core.world)))
 
 
 def left_set(world: World) -> None:
