@@ -16,11 +16,12 @@ from pypto_verified.sync.values import Values
 from pypto_verified.targets import Target
 from pypto_verified.targets.events import pipe_of
 from pypto_verified.targets.fifo import release_pipe
+from pypto_verified.targets.pipes import CROSS_FLAGS
 
 ANYWHERE = Window("", const(0), (), (), ())
 """All of global memory."""
 
-_CROSS = {"pto.sync.set": "reads", "pto.sync.wait": "writes"}
+_CROSS = {row.set: "reads" for row in CROSS_FLAGS} | {row.wait: "writes" for row in CROSS_FLAGS}
 _IGNORED = frozenset({
     "pto.set_ffts", "pto.fence.barrier_all", "pto.cmo.cacheinvalid", "pto.aic_initialize_pipe",
     "pto.aiv_initialize_pipe", "pto.reserve_buffer", "pto.import_reserved_buffer", "pto.set_validshape",
