@@ -31,6 +31,7 @@ from pypto_verified.findings import (
 from pypto_verified.inputs import Source
 from pypto_verified.labels import labels
 from pypto_verified.report.model import FileResult, Finding, FunctionResult, Report
+from pypto_verified.sync_words import CHECK, Sync
 from pypto_verified.workers import Failure, Workers
 
 if TYPE_CHECKING:
@@ -52,8 +53,7 @@ class CheckOptions:
     directory where results of unchanged `.pto` files and answers of the solver are kept, None for none. `passes`: run
     both sides of every pass on random inputs too. `versions`: look up what the report needs to be reproduced. `second`:
     ask a second solver too, and keep the questions there that the two differ in. `baseline`: a file of findings to
-    accept. `explicit_sync`: functions without any flag or event order their own pipes, instead of the assembler.
-    `inserted_sync`: what a function says of its pipes' order is replaced by what automatic mode inserts."""
+    accept. `sync`: who orders the pipes of a function, `assembler`, `explicit` or `insert` (see `sync_words`)."""
 
     target: str | None = None
     level: int | None = None
@@ -68,8 +68,7 @@ class CheckOptions:
     versions: bool = True
     second: Path | None = None
     baseline: str | None = None
-    explicit_sync: bool = False
-    inserted_sync: bool = False
+    sync: Sync = "assembler"
 
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -80,7 +79,10 @@ def check_paths(
     paths: Sequence[str], options: CheckOptions = CheckOptions(), progress: Progress | None = None
 ) -> Report:
     """Check kernels (`.py`), modules (`.pto`) and directories of them. InputError for an assumption or a baseline that
-    can't be read, or for a second solver that is not there; whatever is wrong with a path is in the report."""
+    can't be read, another word for `sync`, or a second solver that is not there; whatever is wrong with a path is in
+    the report."""
+    if options.sync not in CHECK:
+        raise InputError(f"there is no sync={options.sync!r}", help=f"use one of: {', '.join(CHECK)}")
     accepted = None
     if options.baseline is not None:
         from pypto_verified import baseline
@@ -267,6 +269,7 @@ def _check_program(
             found[function.name] = FunctionResult(function.name, findings=[made])
         else:
             (ends if has_pipe(made) else alone).append(made)
+            result.notes.extend(made.notes)
     for group in ([a] for a in alone):
         found.update(_verified(group, chip, result.path, options, unused, launches))
     if ends:
@@ -297,7 +300,7 @@ def _launches(program: Program, chip: Target) -> dict[str, tuple[Launch, ...]]:
 def _compiled(function: Function, chip: Target, path: str, options: CheckOptions) -> Artifact | Finding:
     from pypto_verified.compiler import compile_function
 
-    sync = "auto" if options.inserted_sync else "assembler"
+    sync: Sync = "insert" if options.sync == "insert" else "assembler"
     try:
         return compile_function(function, chip, sync=sync, strict=options.strict)
     except PtoError as error:
@@ -358,19 +361,19 @@ def _check_pto(source: Source, result: FileResult, options: CheckOptions) -> Non
         result.target = result.target or chip.name
         if options.target and unit.arch and unit.arch != options.target:
             result.notes.append(f"the module is for {unit.arch}; checked for {options.target} as --target says")
-        if options.inserted_sync:
-            unit = _synchronised(unit, chip, options)
+        if options.sync == "insert":
+            unit = _synchronised(unit, chip, result, options)
         unused.append(set(_unused(unit, chip, options, {})))
         result.functions.extend(verify_module(unit, chip, options))
         result.notes.extend(_sync_remarks(unit, chip, options))
     _note_unused(result, sorted(set.intersection(*unused)))
 
 
-def _synchronised(module: Module, chip: Target, options: CheckOptions) -> Module:
+def _synchronised(module: Module, chip: Target, result: FileResult, options: CheckOptions) -> Module:
     """The module with inserted flags and barriers. It stays built in memory: findings keep the lines of the file."""
     from pypto_verified.sync import insert_sync
 
-    return insert_sync(module, chip, options.strict)
+    return insert_sync(module, chip, options.strict, result.notes)
 
 
 def _sync_remarks(module: Module, chip: Target, options: CheckOptions) -> list[str]:
@@ -396,7 +399,7 @@ def _verifier_options(
     level = f"level{options.level}" if options.level else ""
     return Options(
         options.assume, options.strict, options.seed, names, outputs, level, answers=options.cache,
-        second=options.second, explicit_sync=options.explicit_sync, launches=launches)
+        second=options.second, explicit_sync=options.sync != "assembler", launches=launches)
 
 
 def verify_module(

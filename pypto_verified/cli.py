@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pypto_verified import __version__
+from pypto_verified.sync_words import CHECK, COMPILE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,8 +89,11 @@ def _parser() -> argparse.ArgumentParser:
     compile_.add_argument("-o", "--output", metavar="DIR", required=True)
     compile_.add_argument("--target", choices=("a2a3", "a5"), default="a2a3")
     compile_.add_argument("--memory-planner", choices=("PYPTO", "DSA_RP", "PTOAS"), default="PYPTO")
-    compile_.add_argument("--sync", choices=("assembler", "auto"), default="assembler",
-        help="who orders the pipes: the assembler, or flags and barriers that are inserted here (default: assembler)")
+    compile_.add_argument("--sync", choices=COMPILE, default="assembler",
+        help="who orders the pipes: assembler: what the kernel says, and the assembler where it says nothing; insert: "
+        "flags and barriers that are inserted here, in place of what the kernel says (default: assembler)")
+    compile_.add_argument("--strict", action="store_true",
+        help="insert what the stricter readings ask for, where sources contradict each other")
     compile_.add_argument("--no-loc", action="store_true", help="leave the user's locations out")
     from pypto_verified import commands as looking
 
@@ -131,9 +135,10 @@ def _check_arguments(check: argparse.ArgumentParser) -> None:
     add("-o", "--output", metavar="FILE", help="write the report to a file; the terminal shows a line a finding")
     add("--assume", action="append", default=[], metavar="EXPR", help='a fact to rely on, e.g. "M %% 16 == 0"')
     add("--strict", action="store_true", help="take the stricter reading where sources contradict each other")
-    add("--sync", choices=("auto", "explicit", "inserted"), default="auto",
-        help="who orders the pipes of a function without any flag or event: the assembler, or nobody; inserted: check "
-        "every function with what `compile --sync auto` inserts (default: auto)")
+    add("--sync", choices=CHECK, default="assembler",
+        help="who orders the pipes: assembler: what the text says, and the assembler where it has no flag or event; "
+        "explicit: what the text says and nobody else; insert: what `compile --sync insert` inserts, in place of what "
+        "the text says (default: assembler)")
     add("--timeout", type=_seconds, default=60.0, metavar="S", help="seconds per file, 0: no limit (default: 60)")
     add("-j", "--jobs", type=_count, default=1, metavar="N", help="files checked at a time (default: 1)")
     add("--passes", action="store_true", help="run both sides of every pass on random inputs and compare")
@@ -169,8 +174,8 @@ def _check(options: argparse.Namespace) -> int:
     try:
         report = check_paths(options.paths, CheckOptions(
             target=options.target, level=options.level, assume=tuple(options.assume), strict=options.strict,
-            explicit_sync=options.sync != "auto", inserted_sync=options.sync == "inserted",
-            timeout=options.timeout, jobs=options.jobs, simulate=not options.no_simulate, seed=options.seed,
+            sync=options.sync, timeout=options.timeout, jobs=options.jobs, simulate=not options.no_simulate,
+            seed=options.seed,
             cache=_cache_directory(options), passes=options.passes,
             versions=options.format not in ("text", "lines"), second=_disputes() if options.cross else None,
             baseline=options.baseline,
@@ -254,12 +259,15 @@ def _compile(options: argparse.Namespace) -> int:
 
     backend, planner = BackendType(options.target), MemoryPlanner(options.memory_planner)
     try:
-        compile_file(
-            options.kernel, options.output, backend, planner, False if options.no_loc else None, options.sync)
+        notes = compile_file(
+            options.kernel, options.output, backend, planner, False if options.no_loc else None, options.sync,
+            options.strict)
     except PtoError as error:
         return _refuse(f"{error}" + (f"\n  help: {error.help}" if error.help else ""))
     except OSError as error:
         return _refuse(f"can't write to {options.output}: {error.strerror or error}")
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
     print(options.output)
     return 0
 

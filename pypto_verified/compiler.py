@@ -21,15 +21,12 @@ from pypto_verified.passes import pipeline
 from pypto_verified.pto import reader, writer
 from pypto_verified.pto.module import Module
 from pypto_verified.pto.types import PtrType
+from pypto_verified.sync_words import COMPILE
 from pypto_verified.targets import Target, target
 
 _LAUNCHERS = (FunctionKind.ORCHESTRATION, FunctionKind.GROUP, FunctionKind.SPMD)
 
 OnPass = Callable[[str, Function, Function], None]
-
-
-SYNC = ("assembler", "auto")
-"""Who orders the pipes of a kernel."""
 
 
 class MemoryPlanner(Enum):
@@ -43,13 +40,15 @@ class MemoryPlanner(Enum):
 @dataclass(frozen=True, slots=True)
 class Artifact:
     """The `.pto` of one function: its text and the module that reading the text gives. `names` maps each argument of
-    the text (`arg2`) to the parameter or dynamic size that it is (`M`); `outputs` are those declared `pl.Out`."""
+    the text (`arg2`) to the parameter or dynamic size that it is (`M`); `outputs` are those declared `pl.Out`; `notes`
+    say what does not hold of inserted flags and barriers under the stricter readings."""
 
     function: str
     text: str
     module: Module
     names: Mapping[str, str]
     outputs: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def compile_function(
@@ -64,7 +63,7 @@ def compile_function(
 ) -> Artifact:
     """Lower one function to `.pto` and read the text back; without `read_back` there is no text, only the module.
 
-    `sync` "assembler" leaves the order of the pipes to the assembler or to what the kernel says; "auto" inserts flags
+    `sync` "assembler" leaves the order of the pipes to the assembler or to what the kernel says; "insert" inserts flags
     and barriers in place of what it says (EV-07), with `strict` under the stricter reading of each assumption.
     Raises what the stages raise (PassError, CodegenError, NotModelled), InputError for another `sync`, and CodegenError
     if the text does not read back as the module that was generated: a fault of this tool.
@@ -74,22 +73,24 @@ def compile_function(
         raise NotModelled(function.opaque, where)
     lowered = pipeline.run(function, chip, planner.value, on_pass)
     module = generate([lowered], chip, emit_source_loc, planner is not MemoryPlanner.PTOAS)
+    remarks: list[str] = []
     if _inserts(sync):
         from pypto_verified.sync import insert_sync
 
-        module = insert_sync(module, chip, strict)
+        module = insert_sync(module, chip, strict, remarks)
     text = ""
     if read_back:
         text, module = _read_back(function, module, emit_source_loc)
     names = _argument_names(function, module)
     declared = {p.var.name for p in function.params if p.direction is Direction.OUT}
-    return Artifact(function.name, text, module, names, tuple(a for a, name in names.items() if name in declared))
+    outputs = tuple(a for a, name in names.items() if name in declared)
+    return Artifact(function.name, text, module, names, outputs, tuple(remarks))
 
 
 def _inserts(sync: str) -> bool:
-    if sync not in SYNC:
-        raise InputError(f"there is no sync={sync!r}", help=f"use one of: {', '.join(SYNC)}")
-    return sync == "auto"
+    if sync not in COMPILE:
+        raise InputError(f"there is no sync={sync!r}", help=f"use one of: {', '.join(COMPILE)}")
+    return sync == "insert"
 
 
 def _read_back(function: Function, module: Module, locations: bool) -> tuple[str, Module]:
@@ -127,27 +128,28 @@ def compile(
     output_dir: str | Path | None = None,
     emit_source_loc: bool | None = None,
     sync: str = "assembler",
+    strict: bool = False,
 ) -> Path:
     """Compile the kernels of a program, an IR one or the class that `@pl.program` marked, and return the output
     directory (default `build_output/<program>`).
 
     Writes `ptoas/<function>.pto` and, per pass that changed something, `passes_dump/<function>/NN_<pass>.py`; a second
     kernel of one name is `<function>#2`.
-    `emit_source_loc` None follows the environment: `PYPTO_EMIT_PTO_LOC=0` leaves locations out. `sync` as for
-    `compile_function`.
+    `emit_source_loc` None follows the environment: `PYPTO_EMIT_PTO_LOC=0` leaves locations out. `sync` and
+    `strict` as for `compile_function`.
     Raises what `compile_function` raises, and InputError if the program has no kernel.
     """
     program = _as_ir(program)
     root = Path(output_dir) if output_dir is not None else Path("build_output") / program.name
-    _write([program], root, backend_type, memory_planner, emit_source_loc, sync)
+    _write([program], root, backend_type, memory_planner, emit_source_loc, sync, strict)
     return root
 
 
 def _write(
     programs: Sequence[Program], root: Path, backend_type: BackendType, memory_planner: MemoryPlanner,
-    emit_source_loc: bool | None, sync: str,
-) -> None:
-    """Compile the kernels of the programs into one directory."""
+    emit_source_loc: bool | None, sync: str, strict: bool,
+) -> list[str]:
+    """Compile the kernels of the programs into one directory. The notes of their artifacts."""
     if emit_source_loc is None:
         emit_source_loc = os.environ.get("PYPTO_EMIT_PTO_LOC", "1") != "0"
     for program in programs:
@@ -156,12 +158,15 @@ def _write(
             raise InputError(f"program {program.name} has no kernel to compile", where)
     functions = [f for program in programs for f in kernels_of(program)]
     chip = target(backend_type.value)
+    notes: list[str] = []
     for function, label in zip(functions, labels(f.name for f in functions), strict=True):
         dump = _PassDump(root / "passes_dump" / label)
-        artifact = compile_function(function, chip, memory_planner, emit_source_loc, dump, sync=sync)
+        artifact = compile_function(function, chip, memory_planner, emit_source_loc, dump, True, sync, strict)
         path = root / "ptoas" / f"{label}.pto"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(artifact.text, encoding="utf-8")
+        notes += artifact.notes
+    return notes
 
 
 class PTOCodegen:
@@ -193,15 +198,16 @@ def _as_ir(program: Program | ProgramMark) -> Program:
 
 def compile_file(
     kernel: str | Path, output_dir: str | Path, backend_type: BackendType, memory_planner: MemoryPlanner,
-    emit_source_loc: bool | None, sync: str = "assembler",
-) -> None:
-    """Compile every program of a kernel file into one directory. Raises what loading it and `compile` raise."""
+    emit_source_loc: bool | None, sync: str = "assembler", strict: bool = False,
+) -> list[str]:
+    """Compile every program of a kernel file into one directory. The notes of their artifacts. Raises what loading it
+    and `compile` raise."""
     if inputs.read(str(kernel)).suffix == inputs.PTO:
         raise InputError(f"{kernel} is compiled already: compile takes a kernel .py")
     programs = language.load_file(Path(kernel)).programs
     if not programs:
         raise InputError("no kernel in this file", Location(str(kernel)))
-    _write(programs, Path(output_dir), backend_type, memory_planner, emit_source_loc, sync)
+    return _write(programs, Path(output_dir), backend_type, memory_planner, emit_source_loc, sync, strict)
 
 
 class _PassDump:

@@ -6,6 +6,8 @@ import argparse
 import sys
 from collections import Counter
 
+from pypto_verified.sync_words import SIMULATE
+
 WRONG_INPUT = 2
 
 
@@ -32,9 +34,9 @@ def simulate_arguments(parser: argparse.ArgumentParser) -> None:
     add("--schedule", choices=("program", "eager", "late", "random", "exhaustive", "cpu"), default="",
         help="run all cores of the kernel, pipes and flags as on the device, in this order: as issued, every pipe in "
              "turn, the youngest op that can run, any by --seed, all orders that can differ; cpu: flags order nothing")
-    add("--sync", choices=("auto", "explicit"), default="auto",
-        help="with --schedule: give a text without any flag or barrier those that it needs, as the assembler would, or "
-             "run it as it stands (default: auto)")
+    add("--sync", choices=SIMULATE, default="assembler",
+        help="who orders the pipes with --schedule: assembler: what the text says, and one without any flag or barrier "
+             "gets those that it needs; explicit: what the text says and nobody else (default: assembler)")
     add("--blocks", type=_count, metavar="N",
         help="blocks of the launch: one after the other, or all at once with --schedule; two that write the same bytes "
              "are a fault (default: one block of it)")

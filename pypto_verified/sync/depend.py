@@ -44,7 +44,7 @@ class _Search:
         self.program = program
         self.target = target
         self.strict = strict
-        self.one_memory = strict or any(
+        self.one_memory = any(
             isinstance(p, Window) and not p.pointer for a in program.accesses for p in (*a.reads, *a.writes))
         self.sharing: dict[object, list[Access]] = {}
         self.known: dict[tuple[int, int], set[Hazard]] = {}
@@ -111,7 +111,7 @@ class _Search:
         return {h for h, xs, ys in pairs if any(self.overlap(x, y, env) for x in xs for y in ys)}
 
     def overlap(self, x: Place, y: Place, env: dict[str, IntLike]) -> bool:
-        return may_overlap(moved(x, env), y, pointers_may_alias=self.strict)
+        return may_overlap(moved(x, env), y)
 
     def hazards_between_turns(self, a: Access, b: Access, loop: Loop, gap: IntLike) -> set[Hazard]:
         """How `a` in a turn conflicts with `b` `gap` turns later."""

@@ -6,7 +6,9 @@ that the wait for the one before has returned. Then no schedule of the pipes fin
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from heapq import merge
+from itertools import combinations
 
 from pypto_verified.pto.module import Func
 from pypto_verified.pto.walk import walk_ops
@@ -27,16 +29,44 @@ def usable_ids(func: Func, target: Target, pair: Pair) -> list[int]:
 
 def assign(plan: Plan, trace: list[Event], func: Func, target: Target, strict: bool) -> list[Flag]:
     """Choose the ids of all flags; those that get none are returned. `trace`: the flag events of a complete run.
-    `strict`: flags of one source pipe and id are one, whatever their destination (assumption EVENT-KEY)."""
+
+    Flags of one source pipe share no id, whatever their destination, where its ids suffice for that: so they hold under
+    both readings of assumption EVENT-KEY. Where they do not, `strict` leaves some flags without an id; else flags of
+    another pair may have the same (`one_key` tells)."""
+    left: list[Flag] = []
+    events = _by_flag(trace)
+    by_source: dict[str, list[Flag]] = {}
+    for flag in plan.flags():
+        by_source.setdefault(flag.src, []).append(flag)
+    for flags in by_source.values():
+        without = _assign(flags, events, func, target, True)
+        left += _assign(flags, events, func, target, False) if without and not strict else without
+    return left
+
+
+def one_key(plan: Plan, trace: list[Event]) -> dict[str, list[str]]:
+    """The source pipes of which flags to several pipes share an id while two of them may be set, with those pipes."""
+    events = _by_flag(trace)
+    found: dict[str, set[str]] = {}
+    for a, b in combinations(plan.flags(), 2):
+        common = max(a.first, b.first) < min(a.first + a.ids, b.first + b.ids)
+        if a.src == b.src and a.dst != b.dst and common and not _apart(a, b, events):
+            found.setdefault(a.src, set()).update((a.dst, b.dst))
+    return {src: sorted(others) for src, others in found.items()}
+
+
+def _assign(
+    flags: Iterable[Flag], events: _Events, func: Func, target: Target, across: bool
+) -> list[Flag]:
+    """Give ids to the flags of a source pipe; `across`: whose id is one flag, whatever the destination."""
     left: list[Flag] = []
     users: dict[tuple[str, ...], dict[int, list[Flag]]] = {}
     usable: dict[Pair, list[int]] = {}
-    events = _by_flag(trace)
-    for flag in plan.flags():
+    for flag in flags:
         if flag.pair not in usable:
             usable[flag.pair] = usable_ids(func, target, flag.pair)
         count = _count(flag, [e for _, e in events.get(flag, ())])
-        taken = users.setdefault((flag.src,) if strict else flag.pair, {})
+        taken = users.setdefault((flag.src,) if across else flag.pair, {})
         first = _first_free(flag, count, taken, events, usable[flag.pair])
         if first is None:
             left.append(flag)

@@ -8,7 +8,7 @@ from pypto_verified.sync.build import build
 from pypto_verified.sync.choose import Chooser
 from pypto_verified.sync.depend import dependences
 from pypto_verified.sync.emit import emit
-from pypto_verified.sync.ids import assign
+from pypto_verified.sync.ids import assign, one_key
 from pypto_verified.sync.plan import Barrier, Flag, Plan
 from pypto_verified.sync.program import Branch, Loop, Sequence
 from pypto_verified.sync.strip import strip_sync
@@ -16,22 +16,25 @@ from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import ALL, pipes_of_core
 
 
-def insert_sync(module: Module, target: Target, strict: bool = False) -> Module:
+def insert_sync(
+    module: Module, target: Target, strict: bool = False, remarks: list[str] | None = None
+) -> Module:
     """A module with the flags and barriers that its ops need; those that it had are ignored (EV-07).
 
-    `strict`: under the stricter reading of each assumption of the target. The given module is not changed. Raises
-    NotModelled, at the op, for what can't be followed: tiles whose addresses the assembler chooses, calls, branches
-    between blocks, memory that the condition of a while loop reads.
+    `strict`: under the stricter reading of each assumption of the target. Without it nothing is inserted for those
+    readings alone; `remarks` is then told of each function for which they ask more. The given module is not changed.
+    Raises NotModelled, at the op, for what can't be followed: tiles whose addresses the assembler chooses, calls,
+    branches between blocks, memory that the condition of a while loop reads.
     """
     made = strip_sync(module)
     for unit in made.units():
         for func in unit.funcs:
             if func.body is not None:
-                _synchronise(func, target, strict)
+                _synchronise(func, target, strict, remarks)
     return made
 
 
-def _synchronise(func: Func, target: Target, strict: bool) -> None:
+def _synchronise(func: Func, target: Target, strict: bool, remarks: list[str] | None) -> None:
     program = build(func, target)
     needs = dependences(program, target, strict)
     chooser = Chooser(program, needs, target, pipes_of_core(target, func.kernel_kind))
@@ -42,7 +45,21 @@ def _synchronise(func: Func, target: Target, strict: bool) -> None:
         if not chooser.holds():
             raise NotModelled("an order that neither flags nor barriers give", func.loc)
         chooser.reduce()
+    if remarks is not None and not strict:
+        remarks += _open(chooser, func)
     emit(plan, func, _homes(program.body))
+
+
+def _open(chooser: Chooser, func: Func) -> list[str]:
+    """What the stricter readings ask for beyond a plan."""
+    needs = dependences(chooser.program, chooser.target, True)
+    stricter = Chooser(chooser.program, needs, chooser.target, chooser.pipes)
+    stricter.plan = chooser.plan
+    why = [f"the ids of {src} do not suffice, so flags to {' and '.join(others)} share one"
+           for src, others in one_key(chooser.plan, chooser.walk().trace).items()]
+    why += [] if stricter.holds() else ["some ops that need no order else"]
+    return [f"{func.name}: the stricter readings may ask for more than is inserted (--strict inserts it): "
+            f"{'; '.join(why)}"] if why else []
 
 
 def _replace(plan: Plan, flag: Flag) -> None:

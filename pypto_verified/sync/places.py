@@ -70,11 +70,12 @@ def _moved(place: Place, values: tuple[tuple[str, IntLike], ...]) -> Place:
         tuple(substitute(e, env) for e in place.offsets), tuple(substitute(e, env) for e in place.sizes))
 
 
-def may_overlap(a: Place, b: Place, pointers_may_alias: bool = False) -> bool:
-    """Whether some byte may belong to both, for some values of the unknowns."""
+def may_overlap(a: Place, b: Place) -> bool:
+    """Whether some byte may belong to both, for some values of the unknowns; two pointers are apart (assumption
+    DISTINCT-POINTERS)."""
     if isinstance(a, Local):
         return isinstance(b, Local) and _local(a, b)
-    return isinstance(b, Window) and _window(a, b, pointers_may_alias)
+    return isinstance(b, Window) and _window(a, b)
 
 
 def _local(a: Local, b: Local) -> bool:
@@ -94,9 +95,9 @@ def _beside(ahead: Expr, a: Local, b: Local) -> bool:
     return column is not None and column >= a.row_bytes and column + b.row_bytes <= a.pitch
 
 
-def _window(a: Window, b: Window, pointers_may_alias: bool) -> bool:
+def _window(a: Window, b: Window) -> bool:
     if a.pointer != b.pointer:
-        return pointers_may_alias or "" in (a.pointer, b.pointer)
+        return "" in (a.pointer, b.pointer)
     if not a.strides or a.strides != b.strides or a.start != b.start:
         return True
     pairs = zip(a.offsets, a.sizes, b.offsets, b.sizes, strict=True)

@@ -188,15 +188,61 @@ def test_ids_that_a_library_op_uses_inside_are_left_alone() -> None:
     assert "V>S 1" in syncs(insert_sync(p.module(), A2A3))
 
 
-def test_the_stricter_reading_has_one_flag_for_all_destinations_of_a_pipe() -> None:
+def _two_destinations(loads: int) -> Program:
+    """As many loads in flight towards V, and one towards MTE3."""
+    p = Program()
+    tiles = [p.tile(k) for k in range(loads)]
+    for tile in tiles:
+        p.load(tile)
+    p.store(tiles[-1])
+    for k, tile in enumerate(tiles):
+        p.exp(tile, p.tile(10 + k))
+    return p
+
+
+def test_flags_of_one_source_pipe_share_no_id_while_two_may_be_set() -> None:
+    """So they hold under both readings of what makes two flags one."""
     p = Program()
     x = p.tile(0)
     p.load(x)
     p.exp(x, p.tile(1))
     p.store(x)
-    assert {"MTE2>V 0", "MTE2>MTE3 0"} <= set(syncs(insert_sync(p.module(), A5)))
-    strict = syncs(insert_sync(p.module(), A5, strict=True))
-    assert {"MTE2>V 0", "MTE2>MTE3 1"} <= set(strict)
+    remarks: list[str] = []
+    made = insert_sync(p.module(), A5, remarks=remarks)
+    assert {"MTE2>V 0", "MTE2>MTE3 1"} <= set(syncs(made)) and remarks == []
+    assert verdicts(made, "a5", strict=True) == {"PROVED"}
+
+
+@pytest.mark.requirement("EV-03")
+@pytest.mark.parametrize("loads", [7, 8])
+def test_flags_to_two_pipes_share_an_id_only_where_eight_do_not_suffice(loads: int) -> None:
+    module = _two_destinations(loads).module()
+    remarks: list[str] = []
+    found = syncs(made := insert_sync(module, A5, remarks=remarks))
+    assert len({s for s in found if s.startswith("MTE2>V")}) == loads and "|ALL" not in found
+    assert verdicts(made, "a5") == {"PROVED"}
+    assert verdicts(made, "a5", strict=True) == ({"PROVED"} if loads == 7 else {"PROVED", "REFUTED"})
+    told = ["the ids of MTE2 do not suffice, so flags to MTE3 and V share one"] if loads == 8 else []
+    assert [r.split(": ")[-1] for r in remarks] == told
+
+
+def test_the_stricter_reading_takes_a_barrier_where_ids_do_not_suffice() -> None:
+    remarks: list[str] = []
+    made = insert_sync(_two_destinations(8).module(), A5, strict=True, remarks=remarks)
+    assert syncs(made).count("|ALL") == 1 and remarks == []
+    assert verdicts(made, "a5", strict=True) == {"PROVED"}
+
+
+def test_what_only_the_stricter_readings_order_is_not_inserted_but_told() -> None:
+    """Two loads of one tile: they land in program order, or need a barrier (assumption LOAD-AFTER-LOAD)."""
+    p = Program()
+    x = p.tile(0)
+    p.load(x)
+    p.load(x, tensor="b")
+    remarks: list[str] = []
+    assert syncs(insert_sync(p.module(), A2A3, remarks=remarks)) == []
+    assert [r.split(": ")[-1] for r in remarks] == ["some ops that need no order else"]
+    assert syncs(insert_sync(p.module(), A2A3, strict=True)) == ["|MTE2"]
 
 
 @pytest.mark.requirement("EV-07")
