@@ -20,6 +20,9 @@ def _tensors(dtype: str, rows: int, columns: int, *names: str) -> str:
     return ",\n".join(tensor(n, (rows, columns), dtype, out=n == "out") for n in names)
 
 
+_SCATTERED = ",\n".join((_tensors("FP32", 16, 16, "a", "b"), tensor("i", (16, 16), "INT32"),
+                         _tensors("FP32", 16, 16, "out")))
+
 FINDS = {
     # The type said that the result is valid where the first source is, so that what only the second has was lost.
     "part of a wider tile": (_tensors("FP32", 2, 32, "a", "b", "out"), """
@@ -41,6 +44,26 @@ FINDS = {
             y = pl.assemble(x, pl.load(b, [i * 8, 0], [8, 32]), [0, 0])
             out = pl.store(v, [i * 8, 0], out)
         return out
+    """),
+    # An op in place on a tile that it also reads beside went on in a copy, not in the storage that the author wanted.
+    "result in the author's storage, read beside itself": (_SCATTERED, """
+        x: pl.Tile[[16, 16], pl.FP32, pl.MemRef("one"), pl.Mem.Vec] = pl.load(a, [0, 0], [16, 16])
+        t: pl.Tile[[16, 16], pl.FP32, pl.MemRef("one"), pl.Mem.Vec] = pl.tile.scatter(
+            x, x, pl.load(i, [0, 0], [16, 16]))
+        return pl.store(t, [0, 0], out)
+    """),
+    "result in the author's storage, a window read beside it": (_SCATTERED, """
+        x: pl.Tile[[16, 16], pl.FP32, pl.MemRef("one"), pl.Mem.Vec] = pl.load(a, [0, 0], [16, 16])
+        v = pl.slice(x, [8, 16], [8, 0])
+        t: pl.Tile[[16, 16], pl.FP32, pl.MemRef("one"), pl.Mem.Vec] = pl.tile.scatter(
+            x, v, pl.load(i, [0, 0], [8, 16]))
+        return pl.store(t, [0, 0], out)
+    """),
+    "result in other storage of the author's": (_SCATTERED, """
+        x = pl.load(a, [0, 0], [16, 16])
+        t: pl.Tile[[16, 16], pl.FP32, pl.MemRef("one"), pl.Mem.Vec] = pl.tile.scatter(
+            x, pl.load(b, [0, 0], [16, 16]), pl.load(i, [0, 0], [16, 16]))
+        return pl.store(t, [0, 0], out)
     """),
     # The narrowed tile kept its pad value, so that a2a3's fill took the data beyond its extents for padding.
     "fill after narrowing": (_tensors("FP32", 16, 8, "a", "out"), """

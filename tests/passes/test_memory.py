@@ -156,6 +156,17 @@ return pl.store(d, [0, 0], out)
     assert error.value.location.line == 16
 
 
+def test_two_values_in_one_place_of_the_authors_are_refused() -> None:
+    f = kernel("a: pl.Tensor[[16, 16], pl.FP32], out: pl.Out[pl.Tensor[[16, 16], pl.FP32]]", """
+x: pl.Tile[[16, 16], pl.FP32, pl.MemRef("one"), pl.Mem.Vec] = pl.load(a, [0, 0], [16, 16])
+y: pl.Tile[[16, 16], pl.FP32, pl.MemRef("one"), pl.Mem.Vec] = pl.assemble(x, pl.load(a, [0, 0], [8, 16]), [0, 0])
+return pl.store(pl.add(x, y), [0, 0], out)
+""")
+    with pytest.raises(PassError, match="'y' is to stand where 'x' does, which is read later") as error:
+        lower(f)
+    assert error.value.help == "give 'y' storage of its own"
+
+
 def test_an_empty_accumulator_used_twice_is_made_twice() -> None:
     f = lower(kernel(CUBE, """
 am = pl.load(a, [0, 0], [32, 64], target_memory=pl.Mem.Mat)
