@@ -170,3 +170,27 @@ def test_equal_outputs_of_all_runs_are_no_second_outcome() -> None:
     outcome = k.under("exhaustive", "a2a3", a=a, out=zeros(1, 8))
     assert outcome.runs == 2 and outcome.other is None and len(outcome.races) == 1
     np.testing.assert_array_equal(outcome.outputs["out"], a)
+
+
+@pytest.mark.requirement("EV-08")
+@pytest.mark.parametrize("known", [0, 1, 2])
+def test_a_write_races_with_each_reader_before_it_that_it_does_not_wait_for(known: int) -> None:
+    """Two readers on V, then a load over what they read; its flag is set after the first `known` of them."""
+    k = Timed()
+    for name in ("a", "b"):
+        k.tensor(name, "f32", 1, 8)
+    for name in ("t", "u"):
+        k.tile(name, "f32", 1, 8)
+    k.load("a_p", "t")
+    k.both("MTE2>V")
+    readers = ("tabs", "texp")
+    for place, name in enumerate((*readers, "")):
+        if place == known:
+            k.set("V>MTE2")
+        if name:
+            k.op(name, "t", "u")
+            k.barrier("V")
+    k.wait("V>MTE2")
+    k.load("b_p", "t")
+    outcome = k.under("program", "a2a3", a=zeros(1, 8), b=zeros(1, 8))
+    assert [r.first.op.name for r in outcome.races] == [f"pto.{name}" for name in readers[known:]]

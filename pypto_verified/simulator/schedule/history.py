@@ -63,13 +63,14 @@ class Stamp:
 
 @dataclass(slots=True, eq=False)
 class Region:
-    """Bytes that were touched as one. `near`: regions that share bytes with it, itself first."""
+    """Bytes that were touched as one. `near`: regions that share bytes with it, itself first; `readers`: the last read
+    of each pipe and op since the last write."""
 
     start: int
     pattern: Pattern
     near: list[Region] = field(default_factory=list)
     writer: Stamp | None = None
-    readers: dict[int, Stamp] = field(default_factory=dict)
+    readers: dict[tuple[int, int], Stamp] = field(default_factory=dict)
 
     def shared(self, other: Region) -> tuple[int, int] | None:
         """The first bytes [low, high) that both have, if any."""
@@ -175,9 +176,10 @@ def _conflict(region: Region, near: Region, earlier: Stamp, earlier_writes: bool
 
 
 def record(region: Region, stamp: Stamp, writes: bool) -> None:
-    """Remember the access. A write stands for the reads before it: what races with them races with it."""
+    """Remember the access. A write stands for the reads before it: what races with them races with it. A later read by
+    another op does not: each of the two may be what a write has not waited for."""
     if writes:
         region.writer = stamp
         region.readers.clear()
     else:
-        region.readers[stamp.thread] = stamp
+        region.readers[stamp.thread, id(stamp.item.op)] = stamp
