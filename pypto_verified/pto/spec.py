@@ -52,8 +52,8 @@ class OpRow:
     is a hazard. `attrs` maps attribute name to its kind ('int', 'int8', 'int64', 'bool', 'str', 'ints',
     'enum:<pto enum>', 'symbol', ...: `attrread.py`).
     `modelled` False means: read and written, but its meaning is UNKNOWN; so it is where an operand of `unmodelled` is
-    given. `effect`: 'compute', 'view' (no bytes moved; the result or `dst` aliases the first operand), 'alloc', 'sync',
-    'control', 'pure' (scalars only).
+    given, or an attribute of it is not 0. `effect`: 'compute', 'view' (no bytes moved; the result or `dst` aliases the
+    first operand), 'alloc', 'sync', 'control', 'pure' (scalars only).
     """
 
     name: str

@@ -21,7 +21,7 @@ WHY: dict[str, str] = {
     "pipes between cores of the same kind, and pipes without a side": (
         "pto.initialize_l2g2l_pipe pto.initialize_l2l_pipe pto.talloc pto.talloc_to_aic pto.talloc_to_aiv pto.tfree "
         "pto.tpop pto.tpush"),
-    "flags whose ids are told otherwise": "pto.get_buf_dyn pto.rls_buf_dyn pto.tsync",
+    "events that are tiles": "pto.tsync",
     "registers of the core": "pto.set_quant_scalar pto.set_quant_vector",
     "scales beside their operands": (
         "pto.tget_scale_addr pto.tgemv.mx pto.tgemv.mx.acc pto.tgemv.mx.bias pto.tmatmul.mx pto.tmatmul.mx.acc "

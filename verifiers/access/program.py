@@ -138,7 +138,8 @@ class Step:
     @property
     def modelled(self) -> bool:
         row = self.row
-        return row is not None and row.modelled and not any(group in self.op.args for group in row.unmodelled)
+        return row is not None and row.modelled and not any(
+            name in self.op.args or self.op.attrs.get(name) for name in row.unmodelled)
 
     def reads(self) -> tuple[TileUse, ...]:
         """Tiles whose bytes the op reads, over all phases, in operand order; not those that an earlier phase of it has

@@ -91,6 +91,10 @@ class Order:
         """A flag is set once all of `on_pipe`, the accesses of its pipe, and what they waited for are complete."""
         self.flags[key] = self.pending[_INDEX[pipe]] & ~on_pipe
 
+    def release(self, key: object, pipe: str, on_pipe: int) -> None:
+        """As a flag that is set, beside what other pipes have set it for: who waits for it waits for all of them."""
+        self.flags[key] = self.flags.get(key, -1) & self.pending[_INDEX[pipe]] & ~on_pipe
+
     def wait(self, key: object, pipe: str, scalar_issues: bool, keep: bool = False) -> bool:
         """`pipe` waits for a flag; whether anything set it. `keep`: it stays set."""
         carried = self.flags.get(key)

@@ -100,7 +100,7 @@ def _try(
             spared.update(run.spared)
         opaque = opaque or any("?" in name for name in run.values.asked)
         budget = min(run.budget, budget - 1)
-        for want, witness in run.found.items():
+        for want, witness in run.found.items() if not run.blind else ():
             known = found.get(want)
             if known is None or (known.asked and not witness.asked):
                 found[want] = witness

@@ -85,6 +85,9 @@ _WHOLE = {
 
 
 def _buffer_id(step: Step) -> Expr | None:
+    """None too in the mode in which the pipe waits for nobody (PTOAS micro-isa): that is not followed."""
+    if not step.modelled:
+        return None
     fixed = step.op.attrs.get("buf_id")
     if isinstance(fixed, int):
         return const(fixed)

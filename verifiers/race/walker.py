@@ -154,7 +154,7 @@ class Walker:
             if self.core.strict:
                 self._waited(sync, id, order)
         elif kind is Kind.RELEASE:
-            order.set(id, sync.pipe, on_pipe[sync.pipe])
+            order.release(id, sync.pipe, on_pipe[sync.pipe])
         else:
             order.wait(id, sync.pipe, self.scalar_issues, keep=True)
 
