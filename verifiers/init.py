@@ -19,6 +19,7 @@ from verifiers.regions import Region, bits_of, factors, whole_boxes
 from verifiers.rule import SAFETY, Rule, Witness
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import booleans_of, conjuncts
+from verifiers.untold import written_unseen
 from verifiers.written import Written, arena_of, element_bytes, place_of, reach_of, runs, spread, start_of
 
 _RUNS = 4
@@ -164,6 +165,10 @@ def _covered(missing: int, facts: dict[Cond, int]) -> Cond:
     return all_of(any_of(under) for under in parts.values())
 
 
+def _untold(s: PathSite | RegionSite) -> str:
+    return written_unseen(s.context.program, s.region.tile)
+
+
 def _touched(s: PathSite) -> Cond:
     """The op reads something at all, within its tile: what VALID-UPPER, VALID-CUT and the VIEW rules establish."""
     target = s.step.tiles("dst")
@@ -204,7 +209,8 @@ INIT_PATH: Rule[PathSite] = Rule(
         *(() if picked(s.step, s.region.tile) else ("INDEX-DATA",))),
     source="PTOAS accepts it (measured); PTO-ISA: the contents of an unwritten tile are undefined",
     claim="a tile that is read was written on every path, for every trip count",
-    sites=_paths, applies=lambda s: True, given=_touched,
+    sites=_paths, applies=lambda s: True,
+    given=lambda s: all_of((_touched(s), not _untold(s))), undecided=_untold,
     goal=lambda s: s.written,
     explain=_unwritten,
     help=lambda s: "write the tile before the loop or in the other branch too, or guard the read",
@@ -269,7 +275,8 @@ INIT_VALID: Rule[RegionSite] = Rule(
     source="PTO-ISA tiles-and-valid-regions.md: an op leaves what lies outside its valid region alone; PTOAS#660",
     claim="an op reads no more of a tile than was written last, whatever the handle declares valid",
     unseen="the bytes may hold the values of a tile that was there before",
-    sites=_regions, applies=lambda s: True, given=lambda s: in_range(s.region.tile, s.write.tile),
+    sites=_regions, applies=lambda s: True,
+    given=lambda s: all_of((in_range(s.region.tile, s.write.tile), not _untold(s))), undecided=_untold,
     goal=_in_region,
     explain=lambda s, w: (
         f"{op_text(s.op)} reads {w(s.region.rows)} x {w(s.region.cols)} elements of tile {s.region.tile.name}, of "

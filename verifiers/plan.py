@@ -28,6 +28,7 @@ from verifiers.access.program import Reserved
 from verifiers.liveness import Clobber, Read, flow_of
 from verifiers.rule import LEGALITY, SAFETY, Rule, Witness, both
 from verifiers.sites import Context, Site, TileSite, op_sites, op_text, tile_sites
+from verifiers.untold import written_unseen
 
 
 def _allocated(t: TileSite) -> bool:
@@ -167,6 +168,14 @@ def _something_is_read(s: ReadSite) -> CondLike:
     return both(s.read.tile.valid_rows >= 1, s.read.tile.valid_cols >= 1)
 
 
+def _untold(s: ReadSite) -> str:
+    return written_unseen(s.context.program, s.read.tile)
+
+
+def _read_as_told(s: ReadSite) -> CondLike:
+    return both(_something_is_read(s), not _untold(s))
+
+
 def _overwritten(s: ReadSite, w: Witness) -> str:
     assert s.clobber is not None
     culprit = s.clobber.write
@@ -184,7 +193,7 @@ PLAN_OVERLAP: Rule[ReadSite] = Rule(
     source="PTOAS checks nothing at level3 (measured); pypto#1821, #585",
     claim="what a tile holds is not overwritten through another tile before its last read",
     sites=_reads, applies=lambda s: s.read.tile.root.address is not None,
-    given=_something_is_read,
+    given=_read_as_told, undecided=_untold,
     goal=lambda s: s.clobber is None or s.clobber.apart,
     explain=_overwritten,
     help=lambda s: "give one of the two tiles other bytes, or read the first one before the second is written",
@@ -197,7 +206,7 @@ INIT_READ: Rule[ReadSite] = Rule(
     kind=SAFETY, observable=True, requires=("VF-01",), source="PTOAS accepts it (measured)",
     claim="a tile that is read was written before",
     sites=_first_reads, applies=lambda s: possible_bytes(s.read.tile) != 0,
-    given=_something_is_read,
+    given=_read_as_told, undecided=_untold,
     goal=lambda s: s.read.written,
     explain=lambda s, w: f"tile {s.read.tile.name} is read, but nothing has written its bytes",
     help=lambda s: "load it, fill it, or drop the read",

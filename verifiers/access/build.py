@@ -186,6 +186,7 @@ class _Builder:
         """A tile or view carried by a loop: the same buffer throughout, or not modelled."""
         if handed is not arg and handed is not init:
             self._gap(op, f"%{arg.name}, a buffer that changes from one iteration to the next")
+            return
         tile = self.handles.tiles.get(init)
         if tile is not None:
             self.handles.tiles[arg] = tile
