@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from verifiers.access import Step
 from verifiers.cross_flags import NamedFlag
-from verifiers.race.hearing import Hearing
+from verifiers.race.hearing import Hearing, Told
 from verifiers.race.order import PIPES
 
 
@@ -14,7 +14,7 @@ class Answered:
 
     def __init__(self, hearing: Hearing) -> None:
         self._hearing = hearing
-        self._told: dict[int, tuple[Step, int, int]] = {}
+        self._told: dict[Told, tuple[Step, int, int]] = {}
         self._heard = dict.fromkeys(PIPES, 0)
         self._by: dict[str, tuple[Step, Step]] = {}
 
@@ -24,20 +24,19 @@ class Answered:
         for pipe in PIPES:
             self._heard[pipe] &= ~bits
 
-    def flag(self, flag: NamedFlag, complete: int) -> None:
+    def flag(self, flag: NamedFlag, here: Told, complete: int) -> None:
         """A flag is set or waited for. `complete`: what the flag's pipe has run and what it knows of others by then."""
-        step = flag.step
         if flag.sets:
-            *_, before = self._told.get(step.index, (step, 0, 0))
-            self._told[step.index] = step, before, complete
+            *_, before = self._told.get(here, (flag.step, 0, 0))
+            self._told[here] = flag.step, before, complete
             return
-        for set_, before, last in self._told.values():
-            told = (0, before, last)[self._hearing.may(step.index, set_.index)]
+        for told_to, (set_, before, last) in self._told.items():
+            told = (0, before, last)[self._hearing.may(here, told_to)]
             if told:
                 for pipe in PIPES if flag.row.stalls_core else (flag.pipe,):
                     if pipe in self._heard:
                         self._heard[pipe] |= told
-                        self._by[pipe] = set_, step
+                        self._by[pipe] = set_, flag.step
 
     def by(self, bit: int, pipe: str) -> tuple[Step, Step] | None:
         """The set and the wait by which `pipe` may know this access complete from another core, if it may."""

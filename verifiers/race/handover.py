@@ -75,13 +75,16 @@ def _between_kinds(context: Context) -> Iterator[CoreSite]:
     why = next((w.blind or "a core waits for ever for the other" for w in walks if w.blind or w.stuck), "")
     mixed = next((w.mixed for w in walks if w.mixed), "")
     broken, met = _broken(context, parts, tried) if not why else ({}, {})
-    for key, pair in _pairs(_joined(walks), met, walks[0], sides).items():
+    pairs = _pairs(_joined(walks), met, walks[0], sides)
+    for key, pair in pairs.items():
         second = pair.second
         if second.member.program is not own:
             continue
         given, asked = broken.get(key, ({}, frozenset()))
         fails = key in broken and not asked
-        unsure = "" if fails else _unsure(key, pair, walks, sides, why or mixed)
+        turned = (*key[2:], *key[:2])
+        judged = (key,) if turned in pairs else (key, turned)
+        unsure = "" if fails or sides.ordered(*judged) else _unsure(pair, walks, sides, why or mixed)
         if not fails and pair.open and unsure:
             unsure = f"it depends on {', '.join(sorted(asked))}" if asked else unsure
         first, line = pair.first.access.step.op, own.location(pair.first.access.step.op).line
@@ -109,10 +112,8 @@ def _pairs(
     return found
 
 
-def _unsure(key: Key, pair: Between, walks: list[Cluster], sides: Sides, why: str) -> str:
-    """What keeps a pair from being known to be ordered in every run; '' if it is."""
-    if sides.ordered(key):
-        return ""
+def _unsure(pair: Between, walks: list[Cluster], sides: Sides, why: str) -> str:
+    """What keeps a pair from being known to be ordered in every run; '' if nothing in the order of the text does."""
     followed = not any(m.why for w in walks for m in w.members)
     if not why and not pair.open and (pair.parted or followed):
         return ""

@@ -5,31 +5,51 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import SCALAR
 from verifiers.access import AccessProgram, Step
 from verifiers.cross_flags import named_flag
+from verifiers.race.accesses import Access, is_global
 from verifiers.race.sync import Kind, Sync
+
+Told: TypeAlias = tuple[int, int]
+"""A set or a wait: its step, and its id where that is another one in another iteration, else -1."""
+
+
+def told_of(step: Step, id: int | None, target: Target) -> Told:
+    """A set or wait that calls its flag `id`; None where that is not known."""
+    flag = named_flag(step, target)
+    fixed = flag is None or flag.id is None or flag.id.value is not None
+    return step.index, -1 if id is None or fixed else id
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Hearing:
-    """By the step of a wait, the sets of this core of which the other one, a core of `other` kind, has always heard
-    when it answers. `ever`: those of which it has heard in some run, None where that is not known, for `why`;
-    `earlier`: those of which it has in some run, of the last time or of one before."""
+    """For each wait, the sets of this core of which the other one, a core of `other` kind, has always heard when it
+    answers: of the last set of each. `ever`: those of which it has heard in some run, None where that is not known, for
+    `why`; `earlier`: those of which it has in some run, of the last time or of one before. `open`: steps of this core
+    whose accesses to global memory some run leaves unordered, the earlier one first; None where that is not known."""
 
-    always: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    ever: Mapping[int, frozenset[int]] | None = None
-    earlier: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    always: Mapping[Told, frozenset[Told]] = field(default_factory=dict)
+    ever: Mapping[Told, frozenset[Told]] | None = None
+    earlier: Mapping[Told, frozenset[Told]] = field(default_factory=dict)
+    open: frozenset[tuple[int, int]] | None = None
     other: str = "other"
     why: str = ""
 
-    def told(self) -> frozenset[int]:
-        """Sets that some wait stands for."""
-        return frozenset[int]().union(*self.always.values())
+    def orders(self, first: Access, second: Access) -> bool:
+        """Whether two accesses of this core are ordered in every run, by what the cores tell each other."""
+        return (self.open is not None and is_global(first) and is_global(second)
+                and len(first.readings) == len(second.readings) == 1
+                and (first.step.index, second.step.index) not in self.open)
 
-    def may(self, wait: int, told: int) -> int:
+    def told(self) -> frozenset[Told]:
+        """Sets that some wait stands for."""
+        return frozenset[Told]().union(*self.always.values())
+
+    def may(self, wait: Told, told: Told) -> int:
         """Of how many of the last two times of a set the other core may have heard when it gives what a wait takes."""
         if self.ever is None or told in self.ever.get(wait, ()):
             return 2
@@ -37,13 +57,16 @@ class Hearing:
 
     def syncs(self, steps: list[Step], target: Target) -> Iterator[Sync]:
         """The sets and waits, as they order this core's pipes."""
-        told = self.told()
+        told, waits = {n for n, _ in self.told()}, {n for (n, _), sets in self.always.items() if sets}
         for step in steps:
             flag = named_flag(step, target)
-            if flag is not None and step.index in told:
-                yield Sync(step, Kind.TELL, flag.pipe)
-            elif flag is not None and self.always.get(step.index):
-                yield Sync(step, Kind.HEAR, SCALAR if flag.row.stalls_core else flag.pipe)
+            if flag is None or step.index not in told | waits:
+                continue
+            id = flag.id if flag.id is not None and flag.id.value is None else None
+            if flag.sets:
+                yield Sync(step, Kind.TELL, flag.pipe, id=id)
+            else:
+                yield Sync(step, Kind.HEAR, SCALAR if flag.row.stalls_core else flag.pipe, id=id)
 
     def unsure(self, program: AccessProgram, told: Step, wait: Step) -> str:
         """Why two accesses, one before the set and one after the wait, are not known to be out of order."""

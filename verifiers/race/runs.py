@@ -19,6 +19,7 @@ from verifiers.race.answered import Answered
 from verifiers.race.busy import busy
 from verifiers.race.certain import touched_in_run
 from verifiers.race.cycles import stepped_variable
+from verifiers.race.hearing import told_of
 from verifiers.race.items import Item
 from verifiers.race.order import PIPES, Order
 from verifiers.race.places import Box, OnChip, Place, apart
@@ -171,7 +172,8 @@ class Run(Walker):
         if flag is not None:
             pipe = flag.pipe
             open_ = self._order.waits_for(pipe) & ~self.items.on_pipe[pipe] if pipe in PIPES else -1
-            self._answered.flag(flag, self._order.live & ~open_)
+            id = None if flag.id is None else self.values.of(flag.id)
+            self._answered.flag(flag, told_of(step, id, self.core.target), self._order.live & ~open_)
 
     def _access(self, step: Step) -> None:
         if step.made is not None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+from itertools import product
 from typing import TypeAlias
 
-from pypto_verified.index import Cond, Expr, as_expr, const, substitute_cond, symbols_of
+from pypto_verified.index import Cond, Expr, IntLike, as_expr, const, substitute_cond, symbols_of
 from pypto_verified.index.cond import TRUE
-from pypto_verified.index.expr import Atom
+from pypto_verified.index.expr import Atom, from_atom
 from verifiers.access import Step
 from verifiers.race.literals import Literals, decided
 from verifiers.race.order import Order
@@ -18,6 +20,8 @@ from verifiers.solver.cone import conjuncts
 Key: TypeAlias = tuple[Hashable, int]
 """What a signal is called, and the core that takes it."""
 _FIRST = const(0)
+TURN = "turn@"
+"""How names of numbers of turns begin: what stands for many iterations at once."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,6 +81,31 @@ class Seen:
     steps: tuple[int, ...] = ()
 
 
+def values_of(stack: tuple[Frame, ...]) -> Mapping[str, IntLike]:
+    """What stands for the counters of the loops around."""
+    values: Mapping[str, IntLike] = {}
+    for frame in stack:
+        if frame.turns is not None:
+            values = frame.turns.within(frame.k, values)
+    return values
+
+
+@lru_cache(maxsize=256)
+def equalities(known: Literals) -> Mapping[str, Expr]:
+    """What a size is where two literals leave it one value: after a loop that runs to it, say."""
+    bounds = {c.expr.uid for c in known if c.kind == "nonneg" and c.expr is not None}
+    equal = (c.expr for c in known if c.expr is not None and (
+        c.kind == "zero" or (c.kind == "nonneg" and (-c.expr).uid in bounds)))
+    found: dict[str, Expr] = {}
+    for e in equal:
+        for mono, factor in e.terms:
+            if len(mono) == 1 and mono[0].kind == "sym" and abs(factor) == 1 and not mono[0].name.startswith(TURN):
+                value = from_atom(mono[0]) - factor * e
+                if mono[0].name not in symbols_of(value):
+                    found.setdefault(mono[0].name, value)
+    return found
+
+
 def with_literal(known: Literals, c: Cond) -> Literals:
     """What is known once `c` holds too, without what follows from the rest by a constant difference."""
     for part in conjuncts(c):
@@ -113,6 +142,16 @@ def turns_apart(before: tuple[Expr, ...], now: tuple[Expr, ...]) -> tuple[int, .
     found = [(b - a).value for a, b in zip(before, now, strict=True)]
     steps = tuple(n for n in found if n is not None)
     return steps if len(steps) == len(found) and any(steps) and min(steps) >= 0 else None
+
+
+def moved_on(before: Literals, now: Literals, turn: Expr) -> Iterator[Cond]:
+    """Lower bounds that have grown since, as they are if they grow as much each time: that they do is seen when the
+    same place comes up again (`covers`)."""
+    for c, old in product(now, before):
+        if c.kind == old.kind == "nonneg" and c.expr is not None and old.expr is not None:
+            grown = (old.expr - c.expr).value
+            if grown is not None and grown > 0:
+                yield c.expr - grown * turn >= 0
 
 
 def covers(seen: Seen, numbers: tuple[Expr, ...], known: Literals) -> bool:

@@ -13,12 +13,13 @@ from verifiers.cross_flags import named_flag
 from verifiers.pipes import LANES, shared_names
 from verifiers.race.accesses import Access, accesses_of, is_global
 from verifiers.race.cluster import LANE
-from verifiers.race.hearing import Hearing
+from verifiers.race.exchange import Pair
+from verifiers.race.hearing import Hearing, Told
 from verifiers.race.parts import Part, parts_of
 from verifiers.race.places import apart
 from verifiers.race.sync import is_manual
 from verifiers.race.talk import NotFollowedError, Talk
-from verifiers.race.together import Pair, Together
+from verifiers.race.together import Together
 from verifiers.sites import Context
 from verifiers.solver.cone import conjuncts, names_of
 
@@ -85,28 +86,28 @@ class Sides:
     @property
     def unordered(self) -> str:
         """What keeps the order of both cores' accesses from being told for all runs, '' if nothing."""
-        return self.why or next((t.mixed for t in self.lanes if t.mixed), "")
+        return self.why or next((t.exchange.mixed for t in self.lanes if t.exchange.mixed), "")
 
-    def ordered(self, pair: Pair) -> bool:
-        """Whether two accesses of different cores are ordered in every run."""
-        one, other = pair[:2], pair[2:]
-        return not self.unordered and not any(
-            both in t.unordered for t in self.lanes for both in ((*one, *other), (*other, *one)))
+    def ordered(self, *pairs: Pair) -> bool:
+        """Whether pairs of accesses of different cores are ordered in every run."""
+        return not self.unordered and not any(p in t.exchange.unordered for t in self.lanes for p in pairs)
 
     def hearing(self, kind: str) -> Hearing:
-        """What the waits of the core of that kind tell it of its own sets."""
+        """What the waits of the core of that kind tell it of its own sets, and order of its accesses."""
         (other,) = {"cube", "vector"} - {kind}
         if self.unordered:
             return Hearing(other=other, why=self.unordered)
-        waits = {wait for t in self.lanes for own, wait in t.heard if own == kind}
-        always = {w: self._sets(kind, [t.heard.get((kind, w), -1) for t in self.lanes], True) for w in waits}
-        ever = {w: self._sets(kind, [t.maybe.get((kind, w), 0) for t in self.lanes], False) for w in waits}
-        earlier = {w: self._sets(kind, [t.earlier.get((kind, w), 0) for t in self.lanes], False) for w in waits}
-        return Hearing(always, ever, earlier, other)
+        open_ = frozenset((a, b) for t in self.lanes for one, a, two, b in t.exchange.unordered if one == two == kind)
+        lanes = [t.exchange for t in self.lanes]
+        waits = {wait for t in lanes for own, wait in t.heard if own == kind}
+        always = {w: self._sets(kind, [t.heard.get((kind, w), -1) for t in lanes], True) for w in waits}
+        ever = {w: self._sets(kind, [t.maybe.get((kind, w), 0) for t in lanes], False) for w in waits}
+        earlier = {w: self._sets(kind, [t.earlier.get((kind, w), 0) for t in lanes], False) for w in waits}
+        return Hearing(always, ever, earlier, None if self._automatic else open_, other)
 
-    def _sets(self, kind: str, bits: list[int], always: bool) -> frozenset[int]:
+    def _sets(self, kind: str, bits: list[int], always: bool) -> frozenset[Told]:
         """The sets that both lanes, or one of them, have these bits for."""
-        told = [frozenset(t.sets_of(kind, own)) for t, own in zip(self.lanes, bits, strict=True)]
+        told = [frozenset(t.exchange.sets_of(kind, own)) for t, own in zip(self.lanes, bits, strict=True)]
         return frozenset.intersection(*told) if always else frozenset.union(*told)
 
 

@@ -147,6 +147,11 @@ class Talk:
     def mark_place(self, place: Place) -> Place:
         return place.at(self._marks(symbols_of(*place.exprs())))
 
+    def earlier(self, place: Place) -> Place:
+        """A place of this core, marked, at another time: what need not be the same then has another name."""
+        marked = {n: a for n, a in symbols_of(*place.exprs()).items() if n.endswith(self._mark(""))}
+        return place.at({n: symbol(f"{n}, earlier", a.lo, a.hi) for n, a in marked.items()})
+
     def mark(self, e: Expr) -> Expr:
         return substitute(e, self._marks(symbols_of(e)))
 
@@ -185,7 +190,7 @@ class Talk:
         if not body:
             return ()
         if not any(map(_tells, body)):
-            return tuple(_quiet(body))
+            return (*_quiet(body), *_quiet(body))  # in its next iteration they meet those of this one
         own = counted(node)
         if node.counter is not None and node.counter.value == 0:
             return self._choice(node.inside, body, ())

@@ -14,7 +14,7 @@ from pypto_verified.targets.pipes import CACHE, SCALAR, Hazard, fences_between, 
 from verifiers.access import AccessProgram, Rect, Step
 from verifiers.race.accesses import Access, accesses_of, is_global
 from verifiers.race.fills import beside
-from verifiers.race.hearing import NOBODY, Hearing
+from verifiers.race.hearing import NOBODY, Hearing, told_of
 from verifiers.race.items import Item, Items
 from verifiers.race.order import Order
 from verifiers.race.places import OnChip, Place
@@ -137,9 +137,10 @@ class Walker:
         elif kind is Kind.NOTIFY:
             self._notify(sync.step, order)
         elif kind is Kind.TELL:
-            order.set(("told", sync.step.index), sync.pipe, on_pipe[sync.pipe])
+            # One of an id that is not known here leaves the older sets: they carry less.
+            order.set(("told", told_of(sync.step, id, self.core.target)), sync.pipe, on_pipe[sync.pipe])
         elif kind is Kind.HEAR:
-            for told in self.core.hearing.always[sync.step.index]:
+            for told in self.core.hearing.always.get(told_of(sync.step, id, self.core.target), ()):
                 order.wait(("told", told), sync.pipe, True, keep=True)
         elif id is None:
             self.blind = self.blind or f"the id at line {self.program.location(sync.step.op).line} is not expressed"
@@ -241,7 +242,7 @@ class Walker:
                 continue
             if first.step is second.step and earlier.pipe != later.pipe and len(first.readings) > 1:
                 continue  # one op runs on one pipe, whichever that is
-            if _beside(first, second) or _beside(second, first):
+            if _beside(first, second) or _beside(second, first) or self.core.hearing.orders(first, second):
                 continue
             if earlier.pipe == later.pipe and ordered_on_pipe(
                     self.core.target, later.pipe, hazard, self.core.strict):
