@@ -30,8 +30,8 @@ from pypto_verified.findings import (
 )
 from pypto_verified.inputs import Source
 from pypto_verified.labels import labels
+from pypto_verified.pipe_order import CHECK, Sync
 from pypto_verified.report.model import FileResult, Finding, FunctionResult, Report
-from pypto_verified.sync_words import CHECK, Sync
 from pypto_verified.workers import Failure, Workers
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class CheckOptions:
     directory where results of unchanged `.pto` files and answers of the solver are kept, None for none. `passes`: run
     both sides of every pass on random inputs too. `versions`: look up what the report needs to be reproduced. `second`:
     ask a second solver too, and keep the questions there that the two differ in. `baseline`: a file of findings to
-    accept. `sync`: who orders the pipes of a function, `assembler`, `explicit` or `insert` (see `sync_words`)."""
+    accept. `sync`: who orders the pipes of a function, `assembler`, `explicit` or `insert` (see `pipe_order`)."""
 
     target: str | None = None
     level: int | None = None

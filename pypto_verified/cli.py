@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from pypto_verified import __version__
-from pypto_verified.sync_words import CHECK, COMPILE
+from pypto_verified.pipe_order import CHECK, COMPILE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,10 +18,10 @@ from pypto_verified.labels import labels
 from pypto_verified.language.markers import ProgramMark
 from pypto_verified.language.public import BackendType, OptimizationStrategy
 from pypto_verified.passes import pipeline
+from pypto_verified.pipe_order import COMPILE
 from pypto_verified.pto import reader, writer
 from pypto_verified.pto.module import Module
 from pypto_verified.pto.types import PtrType
-from pypto_verified.sync_words import COMPILE
 from pypto_verified.targets import Target, target
 
 _LAUNCHERS = (FunctionKind.ORCHESTRATION, FunctionKind.GROUP, FunctionKind.SPMD)

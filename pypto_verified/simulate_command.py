@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections import Counter
 
-from pypto_verified.sync_words import SIMULATE
+from pypto_verified.pipe_order import SIMULATE
 
 WRONG_INPUT = 2
 

@@ -120,7 +120,8 @@ def _try(context: Context, one: InMemory, other: InMemory) -> Tried:
         return Tried(why="the other end of the pipes is not one function")
     slots = {pipe_id(s.op): slots_of_pipe(context, s) for s in context.program.steps if s.op.name in INITS}
     pair = Ring(one.way, 0, one.slots, one.size), Ring(other.way, distance, other.slots, other.size)
-    tried = overwritten(context.program, next(iter(ends.values())), slots, pair)
+    tried = overwritten(
+        context.program, next(iter(ends.values())), slots, pair, context.program.symbols.facts & context.assumed)
     given = tried.found.given if tried.found is not None else {}
     callers = [f"{n} = {v}" for n, v in given.items() if context.program.symbols.kinds.get(n) in UNCONSTRAINED]
     if callers:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from pypto_verified.index import Cond
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.targets.fifo import LEDGERS
 from verifiers.access import BLOCKS, AccessProgram, Step
@@ -58,8 +59,10 @@ class Tried:
         "no push overwrites a tile that waits, but whether one comes before a pop has read its slot is not followed")
 
 
-def overwritten(own: AccessProgram, peer: Peer, slots: Mapping[int, int], rings: tuple[Ring, Ring]) -> Tried:
-    """Looks for such a push in lane 0 and its cube; `slots` of each pipe."""
+def overwritten(
+    own: AccessProgram, peer: Peer, slots: Mapping[int, int], rings: tuple[Ring, Ring], background: Cond
+) -> Tried:
+    """Looks for such a push in lane 0 and its cube; `slots` of each pipe; sizes are such that `background` holds."""
     programs = own, peer.program
     names: set[str] = set()
     for program in programs:
@@ -71,11 +74,25 @@ def overwritten(own: AccessProgram, peer: Peer, slots: Mapping[int, int], rings:
     most = max(ring.slots for ring in rings)
     for n in dict.fromkeys((*TRIED, most + 1, 2 * most + 2)) if names else (0,):
         given = sized(names, n)
-        cores = [list(islice(in_order(p.body, Values(p, {**given, LANE: 0})), _MOST_TRANSFERS + 1)) for p in programs]
+        values = [Values(p, {**given, LANE: 0}) for p in programs]
+        if not _allowed(values[0], background):
+            continue
+        cores = [
+            list(islice(in_order(p.body, v), _MOST_TRANSFERS + 1)) for p, v in zip(programs, values, strict=True)]
+        if any(not v.asked <= given.keys() for v in values):
+            return Tried(why="which transfers take place is decided by what the cores read")
         tried = _explored(cores, given, slots, rings)
         if tried.found is not None or not names:
             return tried
     return Tried(why="with small sizes no push overwrites a tile that waits; for all sizes that is not followed")
+
+
+def _allowed(values: Values, background: Cond) -> bool:
+    """Whether sizes are not ruled out."""
+    try:
+        return values.holds(background)
+    except ZeroDivisionError:
+        return False
 
 
 def _explored(

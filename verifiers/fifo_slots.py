@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pypto_verified.index import TRUE, Cond, Expr, all_of, any_of
-from pypto_verified.index.cond import FALSE, as_cond
+from pypto_verified.index import TRUE, Cond, Expr
+from pypto_verified.index.cond import as_cond
 from pypto_verified.layouts import Space
 from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.pto.legality_context import Context as ModuleFacts
 from pypto_verified.targets.fifo import LEDGERS, Ledger, local_slots, ring_slots
 from verifiers.access import Step
-from verifiers.fifo_counts import Count, compared, runs
+from verifiers.fifo_few import Few, Moved, few
 from verifiers.flags import trip_names
 from verifiers.pipes import LANES, facts_of, peers, through_memory, used
 from verifiers.rule import SAFETY, Rule, always
@@ -24,18 +24,18 @@ _SOURCE = "PTO-ISA TPush.hpp, TPop.hpp, class TPipe"
 
 @dataclass(frozen=True, slots=True)
 class SlotSite(Site):
-    """A push: the bytes that its lanes put into one slot of `slot` bytes, of a ring of `ring` bytes, and how often the
-    pipe is pushed to."""
+    """A push: the bytes that its lanes put into one slot of `slot` bytes, of a ring of `ring` bytes, and whether it is
+    the only one."""
 
     bytes: Expr
     slot: int
     ring: int
-    pushes: Count
+    alone: Few
 
     @property
     def only(self) -> Cond:
         """That nothing else is ever in the ring."""
-        return (self.bytes <= self.ring) & at_most(self.pushes, 1)
+        return (self.bytes <= self.ring) & self.alone.holds
 
 
 def _pushes(context: Context) -> Iterator[SlotSite]:
@@ -52,10 +52,12 @@ def _pushes(context: Context) -> Iterator[SlotSite]:
             if not through_memory(program, pipe_id(step.op)):
                 rows, cols = rows * 0 + tile.type.rows, cols * 0 + tile.type.cols
             lanes = 2 if step.op.attrs.get("split") and tile.type.loc is Space.VEC else 1
+            bytes_ = rows * cols * tile.type.dtype.bytes * lanes
+            pushes = Moved(program, step.op.name, pipe_id(step.op), 0, step=step.index)
+            alone = Few() if (bytes_ <= size) is TRUE else few(context, (pushes,), 1, bytes_.value is not None)
             yield SlotSite(
-                context, step.op, step.path, f"{op_text(step.op)} {tile.name}",
-                rows * cols * tile.type.dtype.bytes * lanes, size, slots_of_pipe(context, init) * size,
-                runs(program, step.op.name, pipe_id(step.op), 0))
+                context, step.op, step.path, f"{op_text(step.op)} {tile.name}", bytes_, size,
+                slots_of_pipe(context, init) * size, alone)
 
 
 def _init(context: Context, step: Step) -> Step | None:
@@ -71,7 +73,7 @@ FIFO_SLOT: Rule[SlotSite] = Rule(
     claim="what is pushed fits a slot, the parts of both lanes together",
     unseen="a run has slots as large as what is pushed",
     sites=_pushes, applies=always, chosen=lambda s: trip_names(s.context.program),
-    goal=lambda s: (s.bytes <= s.slot) | s.only,
+    goal=lambda s: (s.bytes <= s.slot) | s.only, shown=lambda s: s.alone.given,
     explain=lambda s, w: (
         f"{op_text(s.op)} puts {w.show(s.bytes)} bytes into a slot of {s.slot}: the rest lands in the next slot"),
     help=lambda s: "make slot_size as large as the whole tile that crosses",
@@ -81,27 +83,18 @@ FIFO_SLOT: Rule[SlotSite] = Rule(
 
 @dataclass(frozen=True, slots=True)
 class RingSite(Site):
-    """A pipe where its consumer reserves memory for it: `slots` of `size` bytes in `reserved`. `tiles`: how many come,
-    counted once a lane and end; none where that is not known."""
+    """A pipe where its consumer reserves memory for it: `slots` of `size` bytes in `reserved`. `fits`: whether no slot
+    behind the reserved memory is ever reached; `alone`: there is no text of the end that pushes."""
 
     slots: int
     size: int
     reserved: int
-    tiles: tuple[Count, ...]
+    fits: Few
+    alone: bool
 
     @property
     def needed(self) -> int:
         return self.slots * self.size
-
-    @property
-    def few(self) -> Cond:
-        """That no slot behind the reserved memory is ever reached."""
-        return all_of(at_most(c, self.reserved // self.size) for c in self.tiles) if self.tiles else FALSE
-
-
-def at_most(count: Count, most: int) -> Cond:
-    """That an op runs no more often."""
-    return FALSE if count.why else compared(count, Count(), lambda a, _: a <= most)
 
 
 def _rings(context: Context) -> Iterator[RingSite]:
@@ -117,22 +110,26 @@ def _rings(context: Context) -> Iterator[RingSite]:
                 slots = slots_of_pipe(context, step)
                 if not context.target.on_chip_pipe:
                     slots = local_slots(step.op.attrs.get("local_slot_num"), slots)
+                tiles, alone = _tiles(context, facts, step)
+                enough = slots * size <= ring.bytes
+                fits = Few() if enough else few(context, tiles, ring.bytes // size)
                 yield RingSite(
-                    context, step.op, TRUE, f"{op_text(step.op)} {ring.name}", slots, size, ring.bytes,
-                    _tiles(context, facts, step))
+                    context, step.op, TRUE, f"{op_text(step.op)} {ring.name}", slots, size, ring.bytes, fits,
+                    alone and not enough)
 
 
-def _tiles(context: Context, facts: ModuleFacts, init: Step) -> tuple[Count, ...]:
-    """How many tiles a lane writes into the slots that the end which `init` makes reserves: what the other end pushes
-    where slots are on the chip, what this end pops where it copies them from global memory."""
+def _tiles(context: Context, facts: ModuleFacts, init: Step) -> tuple[tuple[Moved, ...], bool]:
+    """(what writes tiles into the slots that the end which `init` makes reserves: what the other end pushes where slots
+    are on the chip, what this end pops where it copies them from global memory; whether the other end is absent, which
+    is taken to push what this one pops)."""
     pipe, to_vector = pipe_id(init.op), init.op.name == "pto.aiv_initialize_pipe"
-    if through_memory(context.program, pipe):
+    on_chip = not through_memory(context.program, pipe)
+    ends = peers(context.program, facts, pipe) if on_chip else ()
+    if not ends:
         pop = "pto.tpop_from_aic" if to_vector else "pto.tpop_from_aiv"
-        return tuple(runs(context.program, pop, pipe, lane) for lane in LANES)
+        return tuple(Moved(context.program, pop, pipe, lane) for lane in LANES), on_chip
     push = "pto.tpush_to_aiv" if to_vector else "pto.tpush_to_aic"
-    found = [(peer, runs(peer.program, push, peer.id, lane))
-             for peer in peers(context.program, facts, pipe) for lane in LANES]
-    return tuple(count for _, count in found) if all(count.names() <= peer.shared for peer, count in found) else ()
+    return tuple(Moved(p.program, push, p.id, lane, p.shared) for p in ends for lane in LANES), False
 
 
 def slots_of(context: Context, step: Step) -> int:
@@ -153,7 +150,8 @@ FIFO_RING: Rule[RingSite] = Rule(
     claim="the memory that a consumer reserves holds all slots that lie in it",
     unseen="a run has a ring for each pipe",
     sites=_rings, applies=always, chosen=lambda s: trip_names(s.context.program),
-    goal=lambda s: as_cond(s.needed <= s.reserved) | s.few,
+    goal=lambda s: as_cond(s.needed <= s.reserved) | s.fits.holds, shown=lambda s: s.fits.given,
+    assumptions=("ABSENT-CORE",), unneeded=lambda s: () if s.alone else ("ABSENT-CORE",),
     explain=lambda s, w: (
         f"{op_text(s.op)} keeps {s.slots} slots of {s.size} bytes in a buffer of {s.reserved}: from tile "
         f"{s.reserved // s.size + 1} on, tiles are written behind it, over what lies there"),
@@ -164,11 +162,12 @@ FIFO_RING: Rule[RingSite] = Rule(
 
 @dataclass(frozen=True, slots=True)
 class CreditSite(Site):
-    """A pipe with that many slots, how its target keeps count of free ones, and how often its producer pushes."""
+    """A pipe with that many slots, how its target keeps count of free ones, and whether its producer pushes no more
+    tiles than that."""
 
     slots: int
     ledger: Ledger
-    pushes: Count
+    fits: Few
 
 
 def _pipes(context: Context) -> Iterator[CreditSite]:
@@ -178,9 +177,12 @@ def _pipes(context: Context) -> Iterator[CreditSite]:
         for op in ("pto.tpush_to_aiv", "pto.tpush_to_aic"):
             if pipe in used(program, op):
                 ledger = LEDGERS[context.target.name] if context.strict else LEDGERS["a2a3"]
+                slots = slots_of_pipe(context, step)
+                lanes = LANES if op == "pto.tpush_to_aic" else LANES[:1]
+                pushes = tuple(Moved(program, op, pipe, lane) for lane in lanes)
+                fits = Few() if ledger.safe(slots) else few(context, pushes, slots)
                 yield CreditSite(
-                    context, step.op, TRUE, f"{op_text(step.op)} pipe {pipe}", slots_of_pipe(context, step), ledger,
-                    runs(program, op, pipe, 0))
+                    context, step.op, TRUE, f"{op_text(step.op)} pipe {pipe}", slots, ledger, fits)
 
 
 FIFO_OVERRUN: Rule[CreditSite] = Rule(
@@ -189,8 +191,8 @@ FIFO_OVERRUN: Rule[CreditSite] = Rule(
     kind=SAFETY, observable=True, requires=("XC-12",),
     source="PTO-ISA npu/*/TPush.hpp, theorem FIFO-OVERRUN",
     claim="the producer never writes a slot that the consumer has not read",
-    sites=_pipes, applies=always, assumptions=("FIFO-CREDITS",),
-    goal=lambda s: any_of((as_cond(s.ledger.safe(s.slots)), at_most(s.pushes, s.slots))),
+    sites=_pipes, applies=always, assumptions=("FIFO-CREDITS",), chosen=lambda s: trip_names(s.context.program),
+    goal=lambda s: as_cond(s.ledger.safe(s.slots)) | s.fits.holds, shown=lambda s: s.fits.given,
     explain=lambda s, w: (
         f"{op_text(s.op)} with {s.slots} slots lets its producer be {s.ledger.outstanding(s.slots)} tiles ahead"),
     help=lambda s: "use 1, 2 or 3 slots, or an even number" if not s.ledger.primed else "push no more tiles than slots",

@@ -8,16 +8,17 @@ from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator import schedule
 from pypto_verified.targets import target
-from tests.verifiers.examples_fifo import FREE, PUSH, pair_of_cores, pop
-from tests.verifiers.test_fifo import verdicts
+from tests.verifiers.examples_fifo import FREE, PUSH, pair_of_cores, pop, turns
+from tests.verifiers.test_fifo import EVEN, verdicts
+from verifiers import Options, verify
 
 BOTH = pop() + "\n" + FREE
 
 
-def while_(head: tuple[str, ...], body: tuple[str, ...]) -> str:
-    """A loop of %n iterations: `head` runs n + 1 times."""
+def while_(head: tuple[str, ...], body: tuple[str, ...], stop: str = "%n") -> str:
+    """A loop of `stop` iterations: `head` runs once more."""
     return "\n".join((
-        "%end = scf.while (%w = %c0) : (index) -> index {", *head, "%more = arith.cmpi slt, %w, %n : index",
+        "%end = scf.while (%w = %c0) : (index) -> index {", *head, f"%more = arith.cmpi slt, %w, {stop} : index",
         "scf.condition(%more) %w : index", "} do {", "^bb0(%k: index):", *body, "%next = arith.addi %k, %c1 : index",
         "scf.yield %next : index", "}"))
 
@@ -39,3 +40,40 @@ def test_what_a_while_loop_transfers_is_not_taken_for_one_tile(cube: str, vector
     text = pair_of_cores(cube, vector, memory=chip == "a2a3")
     assert [_goes_wrong(text, chip, n) for n in range(3)].count(True) >= 2
     assert verdicts(text, rule, chip) == {Verdict.UNKNOWN}
+
+
+FIFTH = "%q = arith.cmpi eq, %i, %c5 : index\nscf.if %q {"
+"""True in one turn at most."""
+
+
+def tight(rule: str, pushes: str, pops: str, memory: bool) -> str:
+    """A pipe that a rule finds too small if it carries more than a few tiles: more than five, or more than one."""
+    slots, size, reserved = {
+        "FIFO-OVERRUN": (5, 8192, 65536), "FIFO-RING": (2, 8192, 8192), "FIFO-SLOT": (2, 4096, 32768)}[rule]
+    return pair_of_cores(pushes, pops, memory, slots, size, reserved)
+
+
+@pytest.mark.requirement("XC-12", "VF-01")
+@pytest.mark.parametrize("rule", ["FIFO-OVERRUN", "FIFO-RING", "FIFO-SLOT"])
+@pytest.mark.parametrize(("pushes", "pops", "expected"), [
+    (while_((), (PUSH,), "%c8"), while_((), (BOTH,), "%c8"), Verdict.REFUTED),
+    (while_((), (PUSH,)), while_((), (BOTH,)), Verdict.UNKNOWN),
+    (turns("%n", EVEN, PUSH, "}"), turns("%n", EVEN, BOTH, "}"), Verdict.REFUTED),
+    (turns("%n", FIFTH, PUSH, "}"), turns("%n", FIFTH, BOTH, "}"), Verdict.UNKNOWN),
+    (PUSH, BOTH, Verdict.PROVED),
+])
+def test_a_pipe_is_too_small_only_if_some_run_has_more_tiles(
+    rule: str, pushes: str, pops: str, expected: Verdict
+) -> None:
+    """How often the loops turn has no closed form. A scalar of the caller that says it may always be small; a push in
+    the fifth turn alone is one push."""
+    chips = ("a2a3",) if rule == "FIFO-OVERRUN" else ("a2a3", "a5")
+    for chip in chips:
+        assert verdicts(tight(rule, pushes, pops, chip == "a2a3"), rule, chip) == {expected}
+
+
+def test_sizes_that_show_it_are_told() -> None:
+    text = pair_of_cores(turns("%n", EVEN, PUSH, "}"), turns("%n", EVEN, BOTH, "}"), slots=5, last="cube")
+    results = verify(read(text, "k.pto"), target("a2a3"), Options(families=frozenset({"FIFO"})))
+    (found,) = [f for r in results for f in r.findings if f.rule == "FIFO-OVERRUN"]
+    assert dict(found.witness)["n"] > 2 * 5
