@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from operator import itemgetter
 from typing import Any, TypeAlias
 
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Block, EnumAttr, Func, Op, Value
-from pypto_verified.pto.rows import TABLE
-from pypto_verified.pto.spec import Phase
 from pypto_verified.pto.types import MultiTileBufType, TileBufType
 from pypto_verified.simulator.errors import GlobalBoundsError, ShapeError, SimError, StepLimitError, UnmodelledError
 from pypto_verified.simulator.layout import ceil_to
@@ -34,20 +32,17 @@ ORDERING = frozenset({
 """Ops that only order others: in program order they have nothing to do."""
 
 
-class Instruction:
-    """One op of the program: its phases `(pipe, reads, writes)` for a schedule, and what it does to the registers."""
+class Cells(dict[Value, int]):
+    """The register of each SSA value; a value that is asked for the first time gets the next one."""
 
-    __slots__ = ("apply", "op", "target")
+    def __init__(self, registers: Registers) -> None:
+        super().__init__()
+        self._registers = registers
 
-    def __init__(self, op: Op, target: str, apply: Step) -> None:
-        self.op = op
-        self.target = target
-        self.apply = apply
-
-    @property
-    def phases(self) -> tuple[Phase, ...]:
-        row = TABLE.get(self.op.name)
-        return row.phases(self.op, self.target) if row is not None else ()
+    def __missing__(self, value: Value) -> int:
+        self[value] = cell = len(self._registers)
+        self._registers.append(None)
+        return cell
 
 
 class Program:
@@ -65,33 +60,20 @@ class Program:
         self._storage = private_storage(func, target, private)
         self.machine = Machine(target, self._storage[1], declared, lone)
         self.registers: Registers = [None]
-        self._cells: dict[int, int] = {}
+        self._cells = Cells(self.registers)
         self._called: dict[str, Step | None] = {}
-        self.arguments = [self._cell(a) for a in func.args]
-        self.instructions = self._block(func.body) if func.body is not None else []
-        self.steps = [i.apply for i in self.instructions]
+        self.arguments = self._cells_of(func.args)
+        self.steps = self._block(func.body) if func.body is not None else []
 
-    def _cell(self, value: Value) -> int:
-        found = self._cells.get(id(value))
-        if found is None:
-            found = self._cells[id(value)] = len(self.registers)
-            self.registers.append(None)
-        return found
+    def _cells_of(self, values: Sequence[Value]) -> list[int]:
+        return [*map(self._cells.__getitem__, values)]
 
-    def _cells_of(self, values: tuple[Value, ...] | list[Value]) -> list[int]:
-        return list(map(self._cell, values))
-
-    def _block(self, block: Block) -> list[Instruction]:
-        found = []
-        for op in block.ops:
-            step = self._step(op)
-            if step is not None:
-                found.append(Instruction(op, self.target.name, step))
-        return found
+    def _block(self, block: Block) -> list[Step]:
+        return [step for step in map(self._step, block.ops) if step is not None]
 
     def _step(self, op: Op) -> Step | None:
         if op.name == "arith.constant":
-            self.registers[self._cell(op.result)] = op.attrs["value"]
+            self.registers[self._cells[op.result]] = op.attrs["value"]
             return None
         known = MEANINGS.get(op.name)
         if known is not None and op.name not in ORDERING:
@@ -115,7 +97,7 @@ class Program:
             function = pure(op)
         except UnmodelledError:
             return unmodelled(op)
-        cells, out = self._cells_of(list(op.operands())), self._cell(op.result)
+        cells, out = self._cells_of(list(op.operands())), self._cells[op.result]
         a = cells[0]
         b = cells[1] if len(cells) > 1 else 0
 
@@ -138,13 +120,13 @@ class Program:
         cells: list[int | list[int]] = []
         for group, variadic in meaning.taken():
             values = op.args.get(group, ())
-            cells.append(self._cells_of(values) if variadic else self._cell(values[0]) if values else 0)
-        out = self._cell(op.results[0]) if op.results else 0
+            cells.append(self._cells_of(values) if variadic else self._cells[values[0]] if values else 0)
+        out = self._cells[op.results[0]] if op.results else 0
         others = self._cells_of(op.results[1:])
         gather = gatherer(cells)
 
         scratch = self._scratch(op)
-        landing = self._cell(op.arg("dst")) if op.name == "pto.tload" else None
+        landing = self._cells[op.arg("dst")] if op.name == "pto.tload" else None
 
         def step(env: Registers) -> None:
             try:
@@ -188,11 +170,11 @@ class Program:
             return []
         tmp, dst = op.opt("tmp"), op.opt("dst")
         tiles = tmp is not None and dst is not None and isinstance(tmp.type, TileBufType)
-        return [(self._cell(tmp), self._cell(dst))] if tiles and tmp is not None and dst is not None else []
+        return [(self._cells[tmp], self._cells[dst])] if tiles and tmp is not None and dst is not None else []
 
     def _body(self, block: Block) -> Step:
         """Runs a block; each run counts against the step budget."""
-        steps = [i.apply for i in self._block(block)]
+        steps = self._block(block)
         cost, machine = max(1, len(steps)), self.machine
 
         def run(env: Registers) -> None:
@@ -240,8 +222,8 @@ class Program:
 
     def _for(self, op: Op) -> Step:
         block = op.regions[0]
-        variable, carried = self._cell(block.args[0]), self._cells_of(block.args[1:])
-        lower, upper, stride = (self._cell(op.arg(g)) for g in ("lower", "upper", "step"))
+        variable, carried = self._cells[block.args[0]], self._cells_of(block.args[1:])
+        lower, upper, stride = (self._cells[op.arg(g)] for g in ("lower", "upper", "step"))
         initial, results = self._cells_of(op.args.get("init", ())), self._cells_of(op.results)
         body = self._body(block)
         yields = self._cells_of(terminator(block, "scf.yield", "values"))
@@ -264,7 +246,7 @@ class Program:
         return run
 
     def _if(self, op: Op) -> Step:
-        condition, results = self._cell(op.arg("cond")), self._cells_of(op.results)
+        condition, results = self._cells[op.arg("cond")], self._cells_of(op.results)
         arms = [(self._body(b), self._cells_of(terminator(b, "scf.yield", "values"))) for b in op.regions]
 
         def run(env: Registers) -> None:
@@ -307,9 +289,12 @@ class Program:
 
 def gatherer(cells: list[int | list[int]]) -> Callable[[Registers], Sequence[Any]]:
     """The operands of an op out of the registers; a list of cells gives a tuple."""
-    if len(cells) > 1 and list not in map(type, cells):
-        return itemgetter(*cells)
-    return lambda env: [env[c] if isinstance(c, int) else tuple([env[i] for i in c]) for c in cells]
+    single = [c for c in cells if isinstance(c, int)]
+    if len(single) < len(cells):
+        return lambda env: [env[c] if isinstance(c, int) else tuple(map(env.__getitem__, c)) for c in cells]
+    if len(single) > 1:
+        return itemgetter(*single)
+    return lambda env: [env[c] for c in single]
 
 
 def terminator(block: Block, name: str, group: str) -> tuple[Value, ...]:
@@ -336,17 +321,20 @@ def walk(block: Block) -> list[Op]:
     return found
 
 
-def _reached(func: Func) -> Iterator[Op]:
+def _reached(func: Func) -> list[Op]:
     """All ops of a function and of those that it calls."""
+    found: list[Op] = []
     names, waiting = {func.name}, [func]
     while waiting:
         current = waiting.pop()
-        for op in walk(current.body) if current.body is not None else ():
-            yield op
+        ops = walk(current.body) if current.body is not None else []
+        found += ops
+        for op in ops:
             callee = func.callee(str(op.attrs["callee"]).lstrip("@")) if op.name == "func.call" else None
             if callee is not None and callee.name not in names:
                 names.add(callee.name)
                 waiting.append(callee)
+    return found
 
 
 def private_storage(

@@ -121,7 +121,7 @@ def run_grid(
 
 
 def _argument(given: Given[T], name: str, position: int) -> T:
-    known: dict[Any, T] = dict(given.items())
+    known: Mapping[Any, T] = given
     for key in (name, position):
         if key in known:
             return known[key]

@@ -48,14 +48,6 @@ def test_every_meaning_names_operands_of_its_row() -> None:
         assert required <= groups, name
 
 
-def test_instructions_carry_their_phases() -> None:
-    k = Kernel()
-    a, x = k.tensor("a", "f32", 8, 8), k.tile("x", "f32", 8, 8)
-    k.load(a, x)
-    last = compile(k.func, A2A3).instructions[-1]
-    assert [(p.pipe, p.reads, p.writes) for p in last.phases] == [("MTE2", ("src",), ("dst",))]
-
-
 LOOP = """
 module {
   func.func @sum(%out: !pto.ptr<i32>, %n: index) {
