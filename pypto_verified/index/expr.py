@@ -88,10 +88,16 @@ class Expr:
         return polynomial({m: -c for m, c in self.terms}, -self.constant)
 
     def __sub__(self, other: IntLike) -> Expr:
-        return self + (-as_expr(other))
+        right = as_expr(other)
+        if not right.terms and right.constant == 0:
+            return self
+        total = dict(self.terms)
+        for mono, c in right.terms:
+            total[mono] = total.get(mono, 0) - c
+        return polynomial(total, self.constant - right.constant)
 
     def __rsub__(self, other: IntLike) -> Expr:
-        return as_expr(other) + (-self)
+        return as_expr(other) - self
 
     def __mul__(self, other: IntLike) -> Expr:
         right = as_expr(other)
@@ -198,14 +204,15 @@ def _atom_order(a: Atom) -> tuple[str, str, int]:
 
 def polynomial(total: dict[Monomial, int], constant: int) -> Expr:
     """The interned sum of `coefficient * monomial` and `constant`; zero coefficients drop out."""
+    terms: tuple[tuple[Monomial, int], ...] = ()
     if len(total) == 1:
-        terms = tuple([term for term in total.items() if term[1]])
+        (term,) = total.items()
+        if term[1]:
+            terms = (term,)
     elif total:
         terms = tuple(
             sorted(((m, c) for m, c in total.items() if c), key=lambda t: [_atom_order(a) for a in t[0]])
         )
-    else:
-        terms = ()
     key: tuple[object, ...] = (terms, constant)
     found = _TABLE.exprs.get(key)
     if found is None:
@@ -216,8 +223,7 @@ def polynomial(total: dict[Monomial, int], constant: int) -> Expr:
 
 
 def _atom(kind: str, name: str, args: tuple[Expr, ...], lo: Bound, hi: Bound) -> Expr:
-    key: tuple[object, ...] = (kind, name, tuple(a.uid for a in args), lo, hi) if kind == "sym" else (
-        kind, tuple(a.uid for a in args))
+    key: tuple[object, ...] = (kind, name, lo, hi) if kind == "sym" else (kind, tuple(a.uid for a in args))
     found = _TABLE.atoms.get(key)
     if found is None:
         found = Atom(kind, name, args, lo, hi, _TABLE.fresh())
