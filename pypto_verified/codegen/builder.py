@@ -127,10 +127,12 @@ class Builder:
         attrs: dict[str, AttrValue] | None = None,
         result: Type | None = None,
         hint: str = "",
+        span: Span | None = None,
     ) -> Op:
-        """Append an op; `result` is the type of its one result, named after `hint`."""
+        """Append an op; `result` is the type of its one result, named after `hint`. It belongs to `span` if one is
+        given."""
         results = (Value(self.names.fresh(hint), result),) if result is not None else ()
-        op = Op(name, dict(args), attrs, results, loc=self.loc)
+        op = Op(name, dict(args), attrs, results, (), self.loc if span is None else self.location(span))
         self.ops.append(op)
         return op
 
@@ -139,11 +141,15 @@ class Builder:
         self.ops.append(op)
         return op
 
-    def at(self, span: Span) -> _At:
-        """Ops made inside belong to `span`."""
+    def location(self, span: Span) -> Location:
+        """Where ops of `span` belong: mostly the same place as those before."""
         if self._here[0] is not span:
             self._here = span, location_of(span) if self._located else NOWHERE
-        return _At(self, self._here[1])
+        return self._here[1]
+
+    def at(self, span: Span) -> _At:
+        """Ops made inside belong to `span`."""
+        return _At(self, self.location(span))
 
     @contextmanager
     def block(self, *args: Value) -> Iterator[Block]:

@@ -205,8 +205,7 @@ class Kernel:
                 return self._slot(var, tile, type_, span or self.span)
         rows, cols = tile.valid_shape if len(tile.valid_shape) == 2 else (1, *tile.valid_shape)
         args["valid_row"], args["valid_col"] = (self.index(rows),), (self.index(cols),)
-        with self.builder.at(span or self.span):
-            op = self.builder.emit("pto.alloc_tile", args, None, type_, var.name)
+        op = self.builder.emit("pto.alloc_tile", args, None, type_, var.name, span or self.span)
         handle = Handle(op.result, "alloc", tile.valid_shape, self.depth)
         self.tiles[var.name] = handle
         if key is not None:
@@ -217,8 +216,7 @@ class Kernel:
         region = self.regions.take(var.name, tile, type_, self.loop, span)
         assert tile.memref is not None
         args = {"source": (region.value,), "slot": (self.index(tile.memref.slot),)}
-        with self.builder.at(span):
-            op = self.builder.emit("pto.multi_tile_get", args, None, type_, var.name)
+        op = self.builder.emit("pto.multi_tile_get", args, None, type_, var.name, span)
         self.tiles[var.name] = Handle(op.result, "alloc", tile.valid_shape, self.depth)
         return op.result
 

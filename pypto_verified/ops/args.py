@@ -72,6 +72,11 @@ def location(span: Span) -> Location:
     return Location(span.file, span.line, span.column)
 
 
+def fail(decl: OpDecl, span: Span, message: str, help: str = "") -> NoReturn:
+    """Raise OpError at a call of the op."""
+    raise OpError(f"{decl.name}: {message}", location(span), help)
+
+
 @dataclass(frozen=True, slots=True)
 class Args:
     """A call that is being typed: operands in declared order (missing trailing ones absent), coerced keywords."""
@@ -83,7 +88,7 @@ class Args:
 
     def fail(self, message: str, help: str = "") -> NoReturn:
         """Raise OpError at the call."""
-        raise OpError(f"{self.decl.name}: {message}", location(self.span), help)
+        fail(self.decl, self.span, message, help)
 
     def require(self, holds: bool, message: str, help: str = "") -> None:
         """Raise OpError unless `holds`. For messages that are cheap to make; show() of a size is not."""
@@ -128,19 +133,20 @@ class Args:
 
     def dims(self, name: str) -> tuple[Dim, ...]:
         """A tuple operand as sizes or offsets; () when it is not given."""
-        if not self.has(name):
+        at = self.decl.positions[name]
+        if at >= len(self.values):
             return ()
-        e = self.value(name)
+        e = self.values[at]
         if not isinstance(e, MakeTuple):
             self.fail(f"{name} must be a literal list of integers, got {describe(type_of(e))}")
         found: list[Dim] = []
-        for i, item in enumerate(e.items):
+        for item in e.items:
             if isinstance(item, Const) and item.dtype is INDEX:
                 found.append(int(item.value))
                 continue
             t = type_of(item)
             if not (isinstance(t, ScalarType) and t.dtype.is_integer):
-                self.fail(f"{name}[{i}] must be an integer, got {describe(t)}")
+                self.fail(f"{name}[{len(found)}] must be an integer, got {describe(t)}")
             found.append(as_dim(item))
         return tuple(found)
 

@@ -9,7 +9,7 @@ from pypto_verified.dtypes import INDEX, INT32, DType
 from pypto_verified.errors import NotModelled
 from pypto_verified.ir.expr import NO_SPAN, Attr, Call, Cast, Const, Expr, Span, Var
 from pypto_verified.ir.types import ScalarType, TensorType, TileType
-from pypto_verified.ops.args import Args, describe, is_omitted, location, type_of
+from pypto_verified.ops.args import Args, describe, fail, is_omitted, location, type_of
 from pypto_verified.ops.decl import OpDecl, Param
 from pypto_verified.ops.keywords import coerce
 from pypto_verified.ops.keywords import describe as describe_keyword
@@ -60,13 +60,12 @@ def _filled(decl: OpDecl, args: tuple[Expr, ...]) -> tuple[Expr, ...]:
 def _keywords(decl: OpDecl, kwargs: Mapping[str, Attr], span: Span) -> dict[str, Attr]:
     if not decl.keywords and not kwargs:
         return {}
-    a = Args(decl, (), kwargs, span)
     for name in kwargs:
         if decl.keyword(name) is None:
             allowed = [k.name for k in decl.keywords]
             near = get_close_matches(name, allowed, 1)
-            a.fail(
-                f"unknown keyword {name!r}",
+            fail(
+                decl, span, f"unknown keyword {name!r}",
                 f"did you mean {near[0]!r}?" if near else f"keywords: {', '.join(allowed) or 'none'}",
             )
     complete: dict[str, Attr] = {}
@@ -74,14 +73,14 @@ def _keywords(decl: OpDecl, kwargs: Mapping[str, Attr], span: Span) -> dict[str,
         value = kwargs.get(k.name)
         if value is None:
             if k.required:
-                a.fail(f"keyword {k.name} is required", f"{k.name} is {describe_keyword(k.kind)}")
+                fail(decl, span, f"keyword {k.name} is required", f"{k.name} is {describe_keyword(k.kind)}")
             if k.default is not None:
                 complete[k.name] = k.default
             continue
         try:
             complete[k.name] = coerce(k.kind, value)
         except ValueError:
-            a.fail(f"{k.name} is {value!r}, not {describe_keyword(k.kind)}")
+            fail(decl, span, f"{k.name} is {value!r}, not {describe_keyword(k.kind)}")
     return complete
 
 
