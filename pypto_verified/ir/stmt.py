@@ -122,6 +122,10 @@ class Continue:
 
 Stmt: TypeAlias = Union[Assign, Eval, For, While, If, Yield, Return, Break, Continue]
 
+LOOPS = (For, While)
+COMPOUND = (For, While, If)
+"""The statements that have blocks, for `isinstance`: a union is built anew each time it is asked."""
+
 
 class Direction(Enum):
     """How a parameter is used."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Binary, Call, Cast, Const, Dim, Expr, MakeTuple, TupleGet, Unary, Var
-from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
+from pypto_verified.ir.stmt import COMPOUND, Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
 from pypto_verified.ir.types import MemRef, TensorType, TileType, TupleType, Type
 
 ExprMap = Callable[[Expr], Expr]
@@ -179,7 +179,7 @@ def _free_in_block(body: Iterable[Stmt], bound: set[str], found: dict[str, Var])
             carried = {s.var.name, *(a.var.name for a in s.iter_args)} if isinstance(s, For) else set()
             for block in blocks(s):
                 _free_in_block(block, bound | carried, found)
-        for v in s.results if isinstance(s, For | While | If) else definitions(s):
+        for v in s.results if isinstance(s, COMPOUND) else definitions(s):
             _free_in_type(v.type, bound, found)
             bound.add(v.name)
 

@@ -19,7 +19,7 @@ from pypto_verified.ir.index_form import to_index
 
 def as_dim(e: Dim) -> Dim:
     """`e` as a size: an int when its normal form is constant."""
-    if isinstance(e, int | Var):
+    if isinstance(e, (int, Var)):
         return e
     if isinstance(e, Const) and isinstance(e.value, int):
         return int(e.value)

@@ -7,7 +7,7 @@ from operator import is_
 
 from pypto_verified.errors import PassError
 from pypto_verified.ir.expr import Call, Const, Expr, MakeTuple, Span, Var
-from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
+from pypto_verified.ir.stmt import COMPOUND, Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
 from pypto_verified.ir.types import TileType, Type
 from pypto_verified.ir.walk import free_vars, map_expr, substitute_type, with_body
 from pypto_verified.passes.context import Names, PassContext, at, defined_names
@@ -55,7 +55,7 @@ class _Builder:
         """Convert a block; `env` is updated to the values at its end."""
         out: list[Stmt] = []
         yields: tuple[Expr, ...] | None = None
-        live = live_after(body, live_out, lambda s: isinstance(s, For | While | If))
+        live = live_after(body, live_out, lambda s: isinstance(s, COMPOUND))
         for i, s in enumerate(body):
             if yields is not None:
                 raise PassError("statement after a yield", at(s.span))
@@ -126,7 +126,7 @@ class _Builder:
         if isinstance(e, MakeTuple):
             items = self.exprs(e.items, env, span)
             return e if all(map(is_, items, e.items)) else MakeTuple(items)
-        return map_expr(e, lambda x: self.expr(x, env, span) if isinstance(x, Var | Call) else x)
+        return map_expr(e, lambda x: self.expr(x, env, span) if isinstance(x, (Var, Call)) else x)
 
     def loop(self, s: For | While, env: Env, live_after_loop: frozenset[str]) -> Stmt:
         explicit = [a.var.name for a in s.iter_args]

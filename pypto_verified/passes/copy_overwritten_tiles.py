@@ -5,7 +5,7 @@ from __future__ import annotations
 from pypto_verified.errors import NotModelled, PassError
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Span, Var
-from pypto_verified.ir.stmt import Assign, For, Function, If, Stmt, While
+from pypto_verified.ir.stmt import LOOPS, Assign, Function, If, Stmt
 from pypto_verified.ir.types import MemRef, TileType, Type
 from pypto_verified.ops.registry import OPS
 from pypto_verified.passes.buffers import is_view, shared_operand
@@ -49,7 +49,7 @@ class _Pass(Rewriter):
         for i, s in enumerate(body):
             live = after[i]
             # At the end of a trip the carried names get new values: their old ones are not live over the back edge.
-            self.live = loop_head(s, live) - {a.var.name for a in s.iter_args} if isinstance(s, For | While) else live
+            self.live = loop_head(s, live) - {a.var.name for a in s.iter_args} if isinstance(s, LOOPS) else live
             out += self.statement(s)
         self.live = outer
         same = len(out) == len(body) and all(a is b for a, b in zip(out, body, strict=True))

@@ -6,7 +6,7 @@ from pypto_verified.dtypes import BOOL, INDEX
 from pypto_verified.errors import PassError
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Binary, BinaryOp, Const, Expr, Span, Unary, UnaryOp, Var
-from pypto_verified.ir.stmt import Assign, Break, Continue, For, Function, If, Stmt, While, Yield
+from pypto_verified.ir.stmt import LOOPS, Assign, Break, Continue, For, Function, If, Stmt, While, Yield
 from pypto_verified.ir.types import ScalarType
 from pypto_verified.ir.walk import walk_stmts, with_body
 from pypto_verified.passes.context import Names, PassContext, at
@@ -22,7 +22,7 @@ def ctrl_flow_transform(function: Function, ctx: PassContext) -> Function:
     no Continue. Raises PassError for a loop with break or continue that carries values explicitly (its yield would be
     skipped) and for a broken `for` whose step is not a positive constant.
     """
-    if not any(isinstance(s, Break | Continue) for s in walk_stmts(function.body)):
+    if not any(isinstance(s, (Break, Continue)) for s in walk_stmts(function.body)):
         return function
     return with_body(function, map_blocks(function.body, _Lowering(Names.of(function)).statement))
 
@@ -33,7 +33,7 @@ class _Lowering:
 
     def statement(self, s: Stmt) -> tuple[Stmt, ...]:
         """A loop whose inner loops are lowered already."""
-        if not isinstance(s, For | While) or not any(map(_leaves, s.body)):
+        if not isinstance(s, LOOPS) or not any(map(_leaves, s.body)):
             return (s,)
         if s.iter_args:
             raise PassError(
@@ -68,7 +68,7 @@ def _leaves(s: Stmt) -> bool:
     """Whether `s` may break or continue the loop it stands in."""
     if isinstance(s, If):
         return any(map(_leaves, s.then)) or any(map(_leaves, s.orelse))
-    return isinstance(s, Break | Continue)
+    return isinstance(s, (Break, Continue))
 
 
 def _breaks(s: Stmt) -> bool:
@@ -79,7 +79,7 @@ def _breaks(s: Stmt) -> bool:
 
 def _always_leaves(body: tuple[Stmt, ...]) -> bool:
     return any(
-        isinstance(s, Break | Continue)
+        isinstance(s, (Break, Continue))
         or (isinstance(s, If) and _always_leaves(s.then) and _always_leaves(s.orelse))
         for s in body
     )
@@ -88,7 +88,7 @@ def _always_leaves(body: tuple[Stmt, ...]) -> bool:
 def _without_exits(body: tuple[Stmt, ...], flag: Var | None) -> tuple[Stmt, ...]:
     """A loop body in which what follows a possible exit moved into the path that does not take it."""
     for k, s in enumerate(body):
-        if isinstance(s, Break | Continue):
+        if isinstance(s, (Break, Continue)):
             return (*body[:k], *_raise_flag(s, flag))
         if isinstance(s, If) and _leaves(s):
             return (*body[:k], _guarded(s, body[k + 1 :], flag))

@@ -25,7 +25,7 @@ def flatten_call_expr(function: Function, ctx: PassContext) -> Function:
 def _nests(s: Stmt) -> bool:
     """Whether a call stands inside an expression of `s`."""
     for e in operands(s):
-        inside = e.args if isinstance(e, Call) and isinstance(s, Assign | Eval) else (e,)
+        inside = e.args if isinstance(e, Call) and isinstance(s, (Assign, Eval)) else (e,)
         for part in inside:
             if not isinstance(part, Var) and has_call(part):
                 return True

@@ -71,7 +71,8 @@ def constant_int(e: Expr) -> int | None:
 
 
 def _fold_node(e: Expr) -> Expr:
-    if not isinstance(e, Binary | Unary | Cast):
+    kind = type(e)
+    if kind is not Binary and kind is not Unary and kind is not Cast:
         return e
     match e:
         case Binary(op=op, lhs=Const(value=bool(a)), rhs=Const(value=bool(b))):

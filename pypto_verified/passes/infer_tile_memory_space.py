@@ -7,7 +7,7 @@ from operator import is_
 from pypto_verified.errors import NotModelled, PassError
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Span, Var
-from pypto_verified.ir.stmt import Assign, Eval, For, Function, Stmt, While, Yield
+from pypto_verified.ir.stmt import LOOPS, Assign, Eval, For, Function, Stmt, While, Yield
 from pypto_verified.ir.types import TileType
 from pypto_verified.layouts import Space
 from pypto_verified.ops.build import make_call
@@ -148,7 +148,7 @@ class _Pass(Rewriter):
         return new
 
     def _check_carried(self, s: Stmt) -> None:
-        assert isinstance(s, For | While), "a loop stays a loop"
+        assert isinstance(s, LOOPS), "a loop stays a loop"
         end = s.body[-1] if s.body else None
         for a, value in zip(s.iter_args, end.values if isinstance(end, Yield) else (), strict=True):
             if isinstance(value, Var) and isinstance(value.type, TileType) and isinstance(a.var.type, TileType):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Expr, Span, Var
-from pypto_verified.ir.stmt import Assign, For, Function, If, IterArg, Stmt, While, Yield
+from pypto_verified.ir.stmt import COMPOUND, LOOPS, Assign, Function, If, IterArg, Stmt, Yield
 from pypto_verified.ir.types import TileType, Type
 from pypto_verified.ir.walk import definitions, walk_stmts
 from pypto_verified.passes.buffer_table import SLOT_PREFIX
@@ -40,7 +40,7 @@ def materialize_semantic_aliases(function: Function, ctx: PassContext) -> Functi
 
 def _hands_on_tiles(s: Stmt) -> bool:
     """Whether tiles flow into a loop or out of a branch."""
-    return isinstance(s, For | While | If) and any(isinstance(v.type, TileType) for v in s.results)
+    return isinstance(s, COMPOUND) and any(isinstance(v.type, TileType) for v in s.results)
 
 
 def _one_type(a: TileType, b: TileType) -> bool:
@@ -90,7 +90,7 @@ class _Copies(Rewriter):
         self.copier = Copier(ctx.target, self.names)
 
     def statement(self, s: Stmt) -> tuple[Stmt, ...]:
-        if isinstance(s, For | While):
+        if isinstance(s, LOOPS):
             why = "'{}' starts from a value that is read later"
             inits = [_Transfer(a.var, a.init, why.format(a.var.name)) for a in s.iter_args]
             before = self.parallel(inits, s.span)

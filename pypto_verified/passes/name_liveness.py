@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pypto_verified.ir.stmt import Assign, For, If, Stmt, While
+from pypto_verified.ir.stmt import COMPOUND, LOOPS, Assign, For, If, Stmt, While
 from pypto_verified.ir.walk import blocks, definitions, names_in, operands, type_exprs
 
 NameSet = frozenset[str]
@@ -46,10 +46,10 @@ def assigned_names(body: tuple[Stmt, ...]) -> dict[str, None]:
     at any depth, but not a loop's own variable and carried variables."""
     found: dict[str, None] = {}
     for s in body:
-        own = {v.name for v in definitions(s)} if isinstance(s, For | While) else set()
+        own = {v.name for v in definitions(s)} if isinstance(s, LOOPS) else set()
         for block in blocks(s):
             found.update({n: None for n in assigned_names(block) if n not in own})
-        results = (s.var,) if isinstance(s, Assign) else s.results if isinstance(s, For | While | If) else ()
+        results = (s.var,) if isinstance(s, Assign) else s.results if isinstance(s, COMPOUND) else ()
         found.update({v.name: None for v in results})
     return found
 

@@ -27,7 +27,7 @@ def _alike(new: Expr, old: Expr) -> bool:
     """Whether a rule can't tell two operands apart: of a tile or tensor it sees the type only."""
     if new is old:
         return True
-    if not isinstance(new, Var) or not isinstance(old, Var) or not isinstance(old.type, TileType | TensorType):
+    if not isinstance(new, Var) or not isinstance(old, Var) or not isinstance(old.type, (TileType, TensorType)):
         return False
     return new.type is old.type or new.type == old.type
 

@@ -207,7 +207,7 @@ def yielded(body: tuple[Stmt, ...]) -> tuple[Expr, ...]:
 
 
 def _type_of(e: Expr) -> Type | None:
-    return e.type if isinstance(e, Var | Call) else None
+    return e.type if isinstance(e, (Var, Call)) else None
 
 
 def _identical(old: Stmt, new: Stmt) -> bool:

@@ -40,7 +40,7 @@ class _Simplifier(Rewriter):
 
     def assign(self, s: Assign) -> tuple[Stmt, ...]:
         value = self.expr(s.value)
-        if isinstance(value, Const | Var):
+        if isinstance(value, (Const, Var)):
             self.become(s.var.name, value)
             return ()
         return (self.rebuilt(s, value, self.retype(s.var, value)),)
