@@ -91,7 +91,7 @@ def _end(context: Context, first: Step, pipe: int, peer: Peer, lane: int) -> Cou
     return CountSite(
         context, first.op, TRUE, f"{op_text(first.op)} pipe {pipe} lane {lane}", lane,
         runs(context.program, op, pipe, lane).renamed(mine), runs(peer.program, other, peer.id, lane).renamed(theirs),
-        other.removeprefix("pto."), peer.shared, found, turns and peer.id != pipe, why)
+        other.removeprefix("pto."), peer.known, found, turns and peer.id != pipe, why)
 
 
 def _waits(context: Context, peer: Peer, lane: int) -> tuple[tuple[Stuck, ...], str]:

@@ -48,9 +48,8 @@ class Count:
 
     def names(self) -> set[str]:
         """What the numbers and conditions depend on."""
-        named = {n for conditions, times in self.terms for n in symbols_of(times, *conditions)}
+        named = {n for held, times in self.terms for n in frozenset(symbols_of(times)).union(*map(names_of, held))}
         return named - self.turns | self.inside
-
 
     def renamed(self, names: Mapping[str, Expr]) -> Count:
         """The same with other names for what it depends on."""
@@ -90,7 +89,7 @@ def runs(program: AccessProgram, op: str, id: int, lane: int) -> Count:
     turns_named = frozenset(n for e in numbers for n in symbols_of(e) if n.startswith(_TURNS))
     inside = frozenset(
         n for t, e in zip(merged, numbers, strict=True) if turns_named & set(symbols_of(e))
-        for n in symbols_of(*t.loops, *t.held) if not n.startswith(_TURN))
+        for n in frozenset(symbols_of(*t.loops)).union(*map(names_of, t.held)) if not n.startswith(_TURN))
     return Count(
         tuple((t.outside, t.times * e) for t, e in zip(merged, numbers, strict=True)), "", turns_named, inside)
 

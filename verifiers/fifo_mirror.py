@@ -71,7 +71,7 @@ def gets_through(own: AccessProgram, peer: Peer, lane: int, slots: Mapping[int, 
     mine, yours = _steps(ours), _steps(theirs)
     if mine is not None and yours is not None:
         return ended((mine, yours), slots, {}) is None
-    return _mirrored(ours, theirs, peer.shared, slots)
+    return _mirrored(ours, theirs, peer.known, slots)
 
 
 def _parts(node: Node, known: Mapping[str, IntLike], depth: int) -> Parts:

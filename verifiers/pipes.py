@@ -25,6 +25,7 @@ from verifiers.access.symbols import user_name
 from verifiers.pipe_nest import nest_of
 from verifiers.race.accesses import accesses_of
 from verifiers.recurrence import counted, trips
+from verifiers.same_truths import same_truths
 from verifiers.solver.cone import conjuncts
 
 LANE = "subblock_idx"
@@ -124,18 +125,25 @@ def _in_step(own: Sequence[Transfer], others: Sequence[Transfer], peer: Peer | N
     mine, theirs = (
         nest_of(ts[0].program, [t.step for t in ts], {LANE: ts[0].lane, **reads})
         for ts, reads in zip((own, others), peer.reads if peer is not None else ({}, {}), strict=True))
-    return mine is not None and mine == theirs and (peer is None or mine.names <= peer.shared)
+    return mine is not None and mine == theirs and (peer is None or mine.names <= peer.known)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Peer:
     """The function at the other end, what it calls the pipe, and the symbols that mean the same in both. `reads`: in
-    this function and in that one, numbers that are read where one of `shared` was."""
+    this function and in that one, numbers that are read where one of `shared` was. `truths`: opaque Booleans that mean
+    the same."""
 
     program: AccessProgram
     shared: frozenset[str]
     id: int
     reads: tuple[Mapping[str, Expr], Mapping[str, Expr]] = ({}, {})
+    truths: frozenset[str] = frozenset()
+
+    @property
+    def known(self) -> frozenset[str]:
+        """Whatever means the same in both."""
+        return self.shared | self.truths
 
     def comparable(self, *extents: Expr) -> bool:
         return all(n in self.shared for e in extents for n in symbols_of(e))
@@ -155,7 +163,8 @@ def peers(program: AccessProgram, facts: ModuleFacts, id: int) -> tuple[Peer, ..
             if made is not None:
                 shared = shared_names(program, made, target(facts.target))
                 more, reads = same_reads(program, made, target(facts.target), shared)
-                found += [Peer(made, more, theirs, reads) for theirs in ([id] if id in ends else ends)]
+                truths = same_truths(program, made, _same_arguments(program, made))
+                found += [Peer(made, more, theirs, reads, truths) for theirs in ([id] if id in ends else ends)]
     return tuple(found)
 
 
@@ -171,7 +180,7 @@ def _program(func: Func, own: AccessProgram, target: str) -> AccessProgram | Non
 def shared_names(a: AccessProgram, b: AccessProgram, chip: Target) -> frozenset[str]:
     """Symbols of arguments that both functions have, in the same place, those of the block, which both run for, and of
     what both read at one place of a tensor that neither writes."""
-    same = {x.name for x, y in zip(a.func.args, b.func.args, strict=False) if x.name == y.name and x.type == y.type}
+    same = _same_arguments(a, b)
     shared = {BLOCK, BLOCKS, *(
         n for n in same if a.symbols.kinds.get(n) in _SHARED and b.symbols.kinds.get(n) in _SHARED)}
     loads, others = _loaded(a), _loaded(b)
@@ -184,6 +193,12 @@ def shared_names(a: AccessProgram, b: AccessProgram, chip: Target) -> frozenset[
     return frozenset(shared)
 
 
+def _same_arguments(a: AccessProgram, b: AccessProgram) -> frozenset[str]:
+    """Arguments that both functions have, in the same place."""
+    return frozenset(
+        x.name for x, y in zip(a.func.args, b.func.args, strict=False) if x.name == y.name and x.type == y.type)
+
+
 Reads = tuple[Mapping[str, Expr], Mapping[str, Expr]]
 
 
@@ -192,7 +207,7 @@ def same_reads(
 ) -> tuple[frozenset[str], Reads]:
     """(`shared` and names of numbers that `a` and `b` read at one place of a tensor that neither writes; for `a` and
     for `b`, what else is read there, as that number). Only the first number that `a` read at a place keeps its name."""
-    same = {x.name for x, y in zip(a.func.args, b.func.args, strict=False) if x.name == y.name and x.type == y.type}
+    same = _same_arguments(a, b)
     written = {x.place.arena for p in (a, b) for own in accesses_of(p, chip).values() for x in own if x.writes}
     first: dict[tuple[str, int, Turns], Expr] = {}
     reads: tuple[dict[str, Expr], dict[str, Expr]] = ({}, {})

@@ -68,6 +68,32 @@ def test_a_pop_in_both_branches_of_a_value_of_one_end_is_a_pop() -> None:
     assert popped(BOTH, "}") == {Verdict.UNKNOWN}
 
 
+def _if_positive(made: str, *body: str) -> str:
+    return "\n".join((made, "%zero = arith.constant 0.0 : f32", "%q = arith.cmpf ogt, %w, %zero : f32", "scf.if %q {",
+                      *body, "}"))
+
+
+@pytest.mark.requirement("XC-09", "VF-01")
+@pytest.mark.parametrize(("here", "there", "expected"), [
+    ("%w = pto.load_scalar %gm[%c0] : !pto.ptr<f32> -> f32", "%w = pto.load_scalar %gm[%c1] : !pto.ptr<f32> -> f32",
+     Verdict.UNKNOWN),
+    ("%w = arith.addf %x, %x : f32", "%w = arith.addf %x, %x : f32", Verdict.PROVED),
+    ("%w = arith.addf %x, %x : f32", "%w = arith.addf %y, %x : f32", Verdict.UNKNOWN),
+])
+def test_a_branch_on_floats_is_one_branch_at_both_ends_only_if_both_compute_it_alike(
+    here: str, there: str, expected: Verdict
+) -> None:
+    """Whatever it is called: what is compared comes from two places, or from the same arguments."""
+    text = pair_of_cores(_if_positive(here, PUSH), _if_positive(there, BOTH))
+    text = text.replace("%n: index", "%n: index, %x: f32, %y: f32")
+    assert verdicts(text, "FIFO-POP") == verdicts(text, "FIFO-DRAIN") == {expected}
+
+
+def test_a_flag_of_the_caller_is_the_same_at_both_ends() -> None:
+    text = pair_of_cores(f"scf.if %q {{\n{PUSH}\n}}", f"scf.if %q {{\n{BOTH}\n}}")
+    assert verdicts(text.replace("%n: index", "%n: index, %q: i1"), "FIFO-POP") == {Verdict.PROVED}
+
+
 @pytest.mark.parametrize(("pushes", "pops", "expected"), [
     ("%b", "%b", Verdict.PROVED), ("%more", "%b", Verdict.PROVED), ("%b", "%more", Verdict.REFUTED),
     ("%b", "%c8", Verdict.REFUTED), ("%c8", "%b", Verdict.UNKNOWN)])

@@ -88,3 +88,13 @@ def test_slots_that_are_handed_out_as_tensors_lie_at_one_place_for_both_directio
             lines.append(line.replace("{id = 1, split", "{id = 0, split"))
     text = "\n".join(line for line in lines if "_initialize_pipe" not in line or "id = 1" not in line)
     assert REFUTED in verdicts(text, "FIFO-APART")
+
+
+def test_a_branch_that_data_decide_is_not_taken_for_granted() -> None:
+    """Both ends send unless a number in memory is positive, each reading it for itself: no run is known to do so."""
+    unless = ("%w = pto.load_scalar %gm[%c0] : !pto.ptr<f32> -> f32\n%zero = arith.constant 0.0 : f32\n"
+              "%q = arith.cmpf ogt, %w, %zero : f32\nscf.if %q {\n} else {\n")
+    ends = PUSHED_AHEAD.split("func.func @vector")
+    guarded = [f"{before}{unless}scf.for{turns}}}\n    return{rest}" for end in ends
+               for before, after in (end.split("scf.for", 1),) for turns, rest in (after.split("    return", 1),)]
+    assert verdicts("func.func @vector".join(guarded), "FIFO-APART") == {UNKNOWN}

@@ -64,13 +64,15 @@ class Shown:
 
 
 class Symbols:
-    """The registry of one function: kinds by symbol name, what users see, and the facts that always hold."""
+    """The registry of one function: kinds by symbol name, what users see, and the facts that always hold. `truths`:
+    the opaque Booleans, each with the `%ssa` that it stands for."""
 
     def __init__(self, names: Mapping[str, str] | None = None) -> None:
         self._names = names or {}
         self.kinds: dict[str, SymbolKind] = {}
         self.shown: dict[str, Shown] = {}
         self.facts: Cond = TRUE
+        self.truths: dict[str, str] = {}
         self._since: dict[str, int] = {}
 
     def fresh_name(self, ssa: str) -> str:
@@ -103,6 +105,7 @@ class Symbols:
         """A new opaque Boolean named after `%ssa`."""
         made = variable(f"{self.fresh_name(ssa)}?{len(self._since) + 1}")
         self._since[made.name] = len(self.kinds)
+        self.truths[made.name] = ssa
         return made
 
     def own_name(self, value: Expr | Cond | None) -> str | None:
