@@ -8,11 +8,13 @@ from pypto_verified.pto.module import Func, Module
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.targets import Target
+from pypto_verified.targets.pipes import CROSS_FLAGS
 from verifiers.access import build_program
 from verifiers.assume import assumptions_of
 from verifiers.options import Options
 from verifiers.race.sync import EXPLICIT
 from verifiers.raised import raised
+from verifiers.sites import Context
 from verifiers.solver import Ladder
 
 
@@ -24,24 +26,28 @@ def sync_remarks(module: Module, target: Target, options: Options) -> list[str]:
     if left and not options.explicit_sync:
         found.append(
             f"sync left to the assembler: {', '.join(left)} (no flag or event; --sync explicit judges the order)")
-    for func in raised(module).funcs:
-        if func.body is not None and _is_manual(func):
-            from verifiers.race.redundant import redundant, unexamined  # few functions have a flag to look at
+    read = raised(module)
+    for func in read.funcs:
+        if func.body is not None and (_is_manual(func) or _between_cores(func)):
+            from verifiers.race.redundancy import redundancy  # few functions have a flag to look at
 
             try:
                 program = build_program(func, module.file, target.name, options.names.get(func.name))
             except PtoError:
                 continue
             assumed = all_of(c for _, c in assumptions_of(program.symbols, options.assume))
-            found += [r.text(program) for r in redundant(
-                program, target, Ladder(options.seed), options.strict, assumed)]
-            why = unexamined(program, target)
-            found += [f"redundancy not examined: {func.name}: {why}"] if why else []
+            found += redundancy(Context(
+                program, target, True, options.strict, read, Ladder(options.seed), assumed=assumed,
+                explicit_sync=options.explicit_sync))
     return found
 
 
 def _is_manual(func: Func) -> bool:
     return any(op.name in EXPLICIT for op in walk_ops(func))
+
+
+def _between_cores(func: Func) -> bool:
+    return any(op.name in (row.set, row.wait) for op in walk_ops(func) for row in CROSS_FLAGS)
 
 
 def _works(func: Func) -> bool:

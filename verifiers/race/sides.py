@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Set
 from functools import cached_property, lru_cache
 from itertools import product
 
@@ -122,10 +123,22 @@ def sides_of(context: Context) -> Sides | None:
         context.strict, context.assumed, tuple(parts))
 
 
+def sides_without(context: Context, parts: tuple[Part, ...], gone: Set[Hashable]) -> Sides:
+    """Both cores of a kernel without some of their ops."""
+    rest = tuple(Part(p.kind, p.program, p.foreign | gone) for p in parts)
+    return _made(context.program, context.target, context.explicit_sync, context.strict, context.assumed, rest)
+
+
 @lru_cache(maxsize=1)
 def _sides(
     own: AccessProgram, funcs: tuple[object, ...], target: Target, explicit: bool, strict: bool, assumed: Cond,
     parts: tuple[Part, ...],
+) -> Sides:
+    return _made(own, target, explicit, strict, assumed, parts)
+
+
+def _made(
+    own: AccessProgram, target: Target, explicit: bool, strict: bool, assumed: Cond, parts: tuple[Part, ...]
 ) -> Sides:
     a, b = (p.program for p in parts)
     if a is b:
