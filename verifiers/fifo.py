@@ -117,6 +117,11 @@ def _no_more(s: CountSite) -> Cond:
     return FALSE if s.why else TRUE if s.alone else compared(s.own, s.other, lambda a, b: a <= b)
 
 
+def _in_turns(s: CountSite, goal: Cond) -> str:
+    """Why nothing is refuted: turns in which a condition holds are a number with a name, which may be 0 in every run."""
+    return "in how many turns a condition holds is not known" if s.own.turns | s.other.turns and goal is not TRUE else ""
+
+
 def _open(s: CountSite) -> bool:
     """Whether nothing is wrong but that the ends may wait for each other."""
     return bool(s.unsure) and _no_more(s) is TRUE
@@ -165,7 +170,8 @@ FIFO_POP: Rule[CountSite] = Rule(
     kind=SAFETY, observable=True, requires=("XC-09",), source=_SOURCE,
     claim="nothing is popped that is not pushed",
     sites=lambda c: _ends(c, *FREES), applies=always, assumptions=("ABSENT-CORE", "LANE-INDEX"), unneeded=_unneeded,
-    given=lambda s: not s.why and not _open(s), undecided=lambda s: s.why or s.unsure,
+    given=lambda s: not s.why and not _open(s) and not _in_turns(s, _no_more(s)),
+    undecided=lambda s: s.why or s.unsure or _in_turns(s, _no_more(s)),
     goal=lambda s: FALSE if _open(s) else _no_more(s) & _goes_on(s),
     explain=_explain_pop,
     help=lambda s: (
@@ -188,7 +194,8 @@ FIFO_DRAIN: Rule[CountSite] = Rule(
     claim="everything that is pushed is popped before the kernel ends",
     sites=lambda c: _ends(c, "pto.tpush_to_aiv", "pto.tpush_to_aic"), applies=always,
     assumptions=("ABSENT-CORE", "LANE-INDEX"), unneeded=_unneeded,
-    given=lambda s: not s.why, undecided=lambda s: s.why, goal=_no_more, explain=_explain_drain,
+    given=lambda s: not s.why and not _in_turns(s, _no_more(s)),
+    undecided=lambda s: s.why or _in_turns(s, _no_more(s)), goal=_no_more, explain=_explain_drain,
     help=lambda s: "pop as often as is pushed: the loops and branches around both ends must agree",
     mutant=lambda s: as_cond(bool(s.other.terms)),
 )
@@ -228,7 +235,7 @@ FIFO_FREE: Rule[CountSite] = Rule(
     claim="each popped slot is freed once, unless the pipe ends before its producer is told of any",
     unseen="the kernel may end before a slot is missed",
     sites=_frees, applies=always, assumptions=("LANE-INDEX", "FREE-NEEDED"),
-    given=lambda s: not s.why, undecided=lambda s: s.why,
+    given=lambda s: not s.why and not _in_turns(s, _freed(s)), undecided=lambda s: s.why or _in_turns(s, _freed(s)),
     goal=_freed, explain=_explain_free,
     help=lambda s: "free each popped tile once, after its last use",
     mutant=lambda s: as_cond(bool(s.other.terms)),
