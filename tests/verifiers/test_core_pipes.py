@@ -14,13 +14,15 @@ from pypto_verified.simulator.schedule.faults import CounterError
 from pypto_verified.targets import target
 from tests.verifiers.examples_fifo import FREE, PUSH, pair_of_cores, pop
 from tests.verifiers.examples_fifo import turns as pipe_turns
-from tests.verifiers.kernels import check, kernel, verdicts
+from tests.verifiers.examples_split import ACC as PIPE_ACC
+from tests.verifiers.kernels import check, kernel, load, store, tile, verdicts, view, window
 from tests.verifiers.test_both_sides import ACC, LOAD, STORE, VEC, crossing, goes_wrong, race_core, races, run, when
 from tests.verifiers.test_cores_wait import Lines, both, heard, judged, told, turns
 from verifiers import Options, verify
 from verifiers.race import cluster
 from verifiers.race.places import Place, apart
 
+PIPE_VEC = tile(32, 64)
 PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
 
 
@@ -283,3 +285,27 @@ def test_two_accesses_are_compared_once_however_often_they_run(monkeypatch: pyte
     text = crossing(turns("c100", STORE, told(3), heard(5, "FIX")), turns("c100", heard(3), LOAD, told(5, "MTE2")))
     assert race_core(text) == {PROVED}
     assert 0 < len(asked) < 100
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("chip", "ordered"), [("a2a3", True), ("a5", False)])
+@pytest.mark.parametrize("flagged", [False, True])
+def test_a_pop_of_a5_holds_back_the_pipe_that_uses_the_tile_and_no_other(
+    chip: str, ordered: bool, flagged: bool
+) -> None:
+    """The cube stores to global memory before it pushes; MTE2 of the vector core loads that after the pop, on a5 only
+    with a flag of V."""
+    far = "%c128 = arith.constant 128 : index"
+    memory = (far, view("gv", "gm", "c128"), window("w", "gv", "%c64, %c0", "%c32, %c64", "32x64"))
+    hand = ("pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]", "pto.wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]")
+    text = pair_of_cores(
+        "\n".join((*memory, store("c", "w", PIPE_ACC, "32x64"), PUSH)),
+        "\n".join((*memory, pop(), *(hand if flagged else ()), load("w", "o", PIPE_VEC, "32x64"), FREE)))
+    module = read(text, "k.pto")
+    found = {o.verdict for r in verify(module, target(chip), Options(families=frozenset({"RACE"}), explicit_sync=True))
+             for o in r.obligations if o.rule == "RACE-CORE"}
+    right = ordered or flagged
+    assert found == {PROVED if right else REFUTED}
+    raced = [r for name in ("late", "exhaustive")
+             for r in schedule.replay(module, "cube", {"n": 1}, target(chip), schedule=name).races]
+    assert bool(raced) is not right

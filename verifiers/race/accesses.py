@@ -112,6 +112,15 @@ def _of_step(step: Step, target: Target, number: int, rings: Rings) -> Iterator[
                 number += 1
 
 
+def held_by_pop(step: Step, target: Target) -> str:
+    """What a pop holds back until its tile is there: SCALAR, which is the whole core, or one pipe on a5. Of the pipes
+    that the sources name there the one on which the library waits: the other pipes go on (assumption POP-PIPE)."""
+    if not target.on_chip_pipe:
+        return SCALAR
+    named = (phases[0].pipe for phases in op_phases(step.op, target.name))
+    return next((pipe for pipe in named if pipe != SCALAR), SCALAR)
+
+
 def _place(step: Step, operand: Operand, writes: bool, rings: Rings) -> Place | None:
     if isinstance(operand, TileUse):
         if 0 in (operand.valid_rows.value, operand.valid_cols.value):

@@ -21,7 +21,7 @@ from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import SCALAR, cross_flag
 from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.cross_flags import NamedFlag, named_flag, two_channels
-from verifiers.race.accesses import Access, accesses_of, is_global
+from verifiers.race.accesses import Access, accesses_of, held_by_pop, is_global
 from verifiers.race.order import PIPES, Order
 from verifiers.race.places import Place, apart
 from verifiers.race.rings import FREES
@@ -238,7 +238,7 @@ class Cluster:
             yield from self._room(member, step)
         if step.op.name in POPS:
             key = ("fifo", pipe_id(step.op), member.kind)
-            yield from self._wait(member, step, key, SCALAR if not self.target.on_chip_pipe else step.phases[0].pipe)
+            yield from self._wait(member, step, key, held_by_pop(step, self.target))
         if gives_slot(step, member.program, self.target):
             self._count_slot("given", self._other(member), step)
         sync = sync_of(step, self.target)

@@ -28,7 +28,7 @@ from pypto_verified.targets.fifo import period
 from pypto_verified.targets.pipes import SCALAR
 from verifiers.access import Branch, Node, Sequence, Step
 from verifiers.cross_flags import NamedFlag, named_flag
-from verifiers.race.accesses import Access, accesses_of, is_global
+from verifiers.race.accesses import Access, accesses_of, held_by_pop, is_global
 from verifiers.race.cluster import LANE, POPS, lane_of, meeting_of
 from verifiers.race.cycles import stepped_variable
 from verifiers.race.order import PIPES
@@ -230,8 +230,8 @@ class Talk:
         needs = slot if takes_slot(step, self.program) else None
         frees = slot if gives_slot(step, self.program, target) else None
         if name in POPS:
-            pipe = step.phases[0].pipe if target.on_chip_pipe else SCALAR
-            return Act(step, takes=("fifo", pipe_id(step.op)), pipe=pipe, touched=touched, frees=frees)
+            return Act(
+                step, takes=("fifo", pipe_id(step.op)), pipe=held_by_pop(step, target), touched=touched, frees=frees)
         if name in PUSHES:
             return Act(
                 step, gives=("fifo", pipe_id(step.op)), pipe=step.phases[0].pipe, touched=touched, needs=needs)
