@@ -1,5 +1,5 @@
-"""FIFO: the pipes between cores. Each tile that one end pushes the other pops and frees, once, before the kernel ends,
-and nobody uses it after that."""
+"""FIFO: the pipes between cores. Each tile that one end pushes the other pops and frees, once, before the kernel
+ends."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pypto_verified.index import TRUE, Cond, all_of, any_of, eq, ne
 from pypto_verified.index.cond import FALSE, as_cond
 from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.targets.fifo import period
-from verifiers.access import Step, TileUse
+from verifiers.access import Step
 from verifiers.fifo_counts import Count, compared, runs, why_not
 from verifiers.fifo_slots import slots_of
 from verifiers.fifo_turns import Stuck, several, stuck, unsure
-from verifiers.pipes import LANES, Peer, facts_of, peers, used
+from verifiers.pipes import LANES, Peer, copied, facts_of, peers, used
 from verifiers.race.rings import FREES
 from verifiers.race.values import Values
 from verifiers.rule import SAFETY, Rule, Witness, always
@@ -31,6 +31,7 @@ _PEER = {
 class CountSite(Site):
     """An end of a pipe, seen by one lane: how often `own` runs here and `other` there; `shared`: the names that mean
     the same at both; `renumbered`: the ends number the pipe differently, and which waits first is not followed;
+    `copies`: each pop gives its slot back by itself;
     `unsure`: why the ends may wait for each other, though no run has shown it; `slots`: of the pipe; `alone`: there is
     no text of the other end, which is taken to do as this one asks (assumption ABSENT-CORE)."""
 
@@ -44,6 +45,7 @@ class CountSite(Site):
     unsure: str = ""
     slots: int = 1
     alone: bool = False
+    copies: bool = False
 
     @property
     def why(self) -> str:
@@ -118,8 +120,9 @@ def _no_more(s: CountSite) -> Cond:
 
 
 def _in_turns(s: CountSite, goal: Cond) -> str:
-    """Why nothing is refuted: turns in which a condition holds are a number with a name, which may be 0 in every run."""
-    return "in how many turns a condition holds is not known" if s.own.turns | s.other.turns and goal is not TRUE else ""
+    """Why nothing is refuted: turns in which a condition holds are a number with a name, that may be 0 in every run."""
+    named = s.own.turns | s.other.turns
+    return "in how many turns a condition holds is not known" if named and goal is not TRUE else ""
 
 
 def _open(s: CountSite) -> bool:
@@ -202,120 +205,54 @@ FIFO_DRAIN: Rule[CountSite] = Rule(
 
 
 def _frees(context: Context) -> Iterator[CountSite]:
-    """The pops of this function and its own frees, where a slot stays taken until it is freed."""
-    program = context.program
-    if not context.target.on_chip_pipe and not context.strict:
-        return
+    """The pops of this function and its own frees, where these do anything: on a2a3 the free of a copied tile does
+    not."""
+    program, chip = context.program, context.target
     for op, free in FREES.items():
         for pipe in used(program, op):
+            copies = copied(program, op, pipe, chip)
+            if copies and not chip.on_chip_pipe and not context.strict:
+                continue
             first = next(s for s in program.steps if s.op.name == op and pipe_id(s.op) == pipe)
             for lane in _lanes(context, first):
                 yield CountSite(
                     context, first.op, TRUE, f"{op_text(first.op)} pipe {pipe} lane {lane}", lane,
                     runs(program, op, pipe, lane), runs(program, free, pipe, lane), free.removeprefix("pto."), None,
-                    slots=slots_of(context, first))
+                    slots=slots_of(context, first), copies=copies and chip.on_chip_pipe)
 
 
 def _freed(s: CountSite) -> Cond:
-    """That each tile is freed, or the pipe ends before a free would have told the producer anything."""
+    """That each tile is freed, by its pop or after it, or the pipe ends before a free would have told the producer
+    anything."""
     return FALSE if s.why else compared(
-        s.own, s.other, lambda pops, frees: eq(pops, frees) | ((frees <= pops) & (pops < period(s.slots))))
+        s.own, s.other, lambda pops, frees: eq(frees, 0 if s.copies else pops) | (
+            (frees <= pops) & (pops < period(s.slots))))
 
 
 def _explain_free(s: CountSite, w: Witness) -> str:
     own, other = _how_often(s, w)
+    if s.copies:
+        return (f"{op_text(s.op)} runs {_times(own)} on lane {s.lane}, copies each tile and gives its slot back; "
+                f"{s.other_op} gives it back once more, {_times(other)}: the producer writes slots that are in use")
     effect = "the producer waits for a slot for ever" if other < own else "the producer writes slots that are in use"
     return f"{op_text(s.op)} runs {_times(own)} on lane {s.lane}, {s.other_op} {_times(other)}: {effect}"
 
 
 FIFO_FREE: Rule[CountSite] = Rule(
     id="FIFO-FREE",
-    formula="frees(pipe) = pops(pipe) at the end, or pops(pipe) < the tiles that one credit stands for",
+    formula="frees(pipe) = pops(pipe) at the end, 0 where pops copy tiles out of global memory, or pops(pipe) < the "
+            "tiles that one credit stands for",
     kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
     claim="each popped slot is freed once, unless the pipe ends before its producer is told of any",
     unseen="the kernel may end before a slot is missed",
     sites=_frees, applies=always, assumptions=("LANE-INDEX", "FREE-NEEDED"),
     given=lambda s: not s.why and not _in_turns(s, _freed(s)), undecided=lambda s: s.why or _in_turns(s, _freed(s)),
     goal=_freed, explain=_explain_free,
-    help=lambda s: "free each popped tile once, after its last use",
+    help=lambda s: (
+        "leave the free out: the pop has copied the tile" if s.copies else
+        "free each popped tile once, after its last use"),
     mutant=lambda s: as_cond(bool(s.other.terms)),
 )
 
 
-@dataclass(frozen=True, slots=True)
-class UseSite(Site):
-    """A popped tile, its last use, if any, and its free; `inner`: the free stands in a branch or loop of the pop's
-    block, and may have run before that use."""
-
-    last: Step | None
-    free: Step
-    inner: bool = False
-
-    @property
-    def why(self) -> str:
-        free, last = _line(self, self.free), _line(self, self.last)
-        return f"line {free} may free its slot before line {last} uses it" if self.inner else ""
-
-
-def _uses(context: Context) -> Iterator[UseSite]:
-    """Pops with the free that is theirs: the first one of a block frees the first popped tile."""
-    program = context.program
-    if not context.target.on_chip_pipe and not context.strict:
-        return
-    for op, free in FREES.items():
-        for pipe in used(program, op):
-            blocks: dict[tuple[int, ...], tuple[list[Step], list[Step]]] = {}
-            for step in program.steps:
-                if step.op.name in (op, free) and pipe_id(step.op) == pipe:
-                    blocks.setdefault(step.region, ([], []))[step.op.name == free].append(step)
-            for popped, freed in blocks.values():
-                for pop, release in zip(popped, freed, strict=False):
-                    last = max((s for s in program.steps if _touches(s, pop.made)), key=lambda s: s.index, default=None)
-                    yield UseSite(context, pop.op, pop.path, f"{op_text(pop.op)} pipe {pipe}", last, release)
-                for pop in popped[len(freed):]:
-                    within = [r for block, (_, frees) in blocks.items() if _inside(block, pop.region) for r in frees]
-                    yield from _freed_within(context, pop, within, f"{op_text(pop.op)} pipe {pipe}")
-
-
-def _inside(block: tuple[int, ...], outer: tuple[int, ...]) -> bool:
-    return len(block) > len(outer) and block[:len(outer)] == outer
-
-
-def _freed_within(context: Context, pop: Step, frees: list[Step], label: str) -> Iterator[UseSite]:
-    """A pop whose free stands in a branch or loop of its block: no use may come after any such free."""
-    uses = [s for s in context.program.steps if _touches(s, pop.made)]
-    after = [(use, free) for free in frees if free.index > pop.index for use in uses
-             if use.index > free.index and (use.path & free.path) is not FALSE]
-    for use, free in after[-1:]:
-        yield UseSite(context, pop.op, pop.path, label, use, free, True)
-    if frees and not after:
-        yield UseSite(context, pop.op, pop.path, label, None, frees[0])
-
-
-def _touches(step: Step, tile: TileUse | None) -> bool:
-    return tile is not None and any(
-        t.root is tile.root for t in (*step.reads(), *step.writes()) if t is not step.made)
-
-
-def _line(s: UseSite, step: Step | None) -> int:
-    return s.context.program.location(step.op).line if step is not None else 0
-
-
-FIFO_USED: Rule[UseSite] = Rule(
-    id="FIFO-USED",
-    formula="the last use of a popped tile comes before its free",
-    kind=SAFETY, observable=False, requires=("XC-09",), source=_SOURCE,
-    claim="a popped tile is not used after its slot is freed",
-    unseen="the slot may still hold the tile, or one of the same values",
-    sites=_uses, applies=always, assumptions=("FREE-NEEDED",),
-    given=lambda s: not s.why, undecided=lambda s: s.why,
-    goal=lambda s: as_cond(not s.why and (s.last is None or s.last.index < s.free.index)),
-    explain=lambda s, w: (
-        f"the tile of {op_text(s.op)} is used at line {_line(s, s.last)}, but line {_line(s, s.free)} has freed its "
-        "slot before: the producer may have written the next tile there"),
-    help=lambda s: "free the tile after its last use, or copy it first",
-    mutant=lambda s: as_cond(s.last is None or s.last.index != s.free.index),
-)
-
-
-RULES = (FIFO_POP, FIFO_DRAIN, FIFO_FREE, FIFO_USED)
+RULES = (FIFO_POP, FIFO_DRAIN, FIFO_FREE)

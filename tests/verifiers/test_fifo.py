@@ -186,6 +186,46 @@ def test_a_free_that_would_have_told_nothing_may_be_left_out(
     assert verdicts(text, "FIFO-FREE", chip="a5") == {expected}
 
 
+def _in_global_memory(pops: str, tiles: int = 4) -> str:
+    """A cube that pushes tiles to slots of a tensor, two of them, and a vector core."""
+    view = ("%slots = pto.make_tensor_view %gm, shape = [%c32, %c64], strides = [%c64, %c1] : "
+            "!pto.tensor_view<32x64xf32>\n    ")
+    text = pair_of_cores("\n".join([PUSH] * tiles), pops)
+    for kind in ("aic", "aiv"):
+        text = text.replace(f"pto.{kind}_initialize_pipe", f"{view}pto.{kind}_initialize_pipe")
+    return text.replace("gm_slot_buffer = %gm : !pto.ptr<f32>", "gm_slot_tensor = %slots : !pto.tensor_view<32x64xf32>")
+
+
+ENTRY = "!pto.tensor_view<16x64xf32>"
+POP_ENTRY = f"%entry = pto.tpop_from_aic {{split = 1}} -> {ENTRY}"
+FREE_ENTRY = f"pto.tfree_from_aic(%entry : {ENTRY}) {{split = 1}}"
+
+
+@pytest.mark.requirement("XC-09")
+@pytest.mark.parametrize(("turn", "chip", "expected"), [
+    ((pop(),), "a5", {Verdict.PROVED}),
+    ((pop(), FREE), "a5", {Verdict.REFUTED}),
+    ((pop(), FREE), "a2a3", set()),
+    ((POP_ENTRY, FREE_ENTRY), "a5", {Verdict.PROVED}),
+    ((POP_ENTRY,), "a5", {Verdict.REFUTED}),
+    ((POP_ENTRY, FREE_ENTRY), "a2a3", {Verdict.PROVED}),
+    ((POP_ENTRY,), "a2a3", {Verdict.REFUTED}),
+])
+def test_a_pop_that_copies_a_tile_frees_its_slot_and_one_that_hands_it_out_does_not(
+    turn: tuple[str, ...], chip: str, expected: set[Verdict]
+) -> None:
+    """PTO-ISA TPop.hpp: a tile from global memory is copied, also on a5, where the pop and a free post a credit each;
+    on a2a3 the free of a tile does nothing. A tensor is the slot itself."""
+    assert verdicts(_in_global_memory(turns("%c8", *turn), 8), "FIFO-FREE", chip) == expected
+
+
+@pytest.mark.parametrize(("memory", "expected"), [(True, set()), (False, {Verdict.REFUTED})])
+def test_a_tile_that_was_copied_may_be_used_after_its_free(memory: bool, expected: set[Verdict]) -> None:
+    pops = "\n".join((NEAR, pop(), FREE, COPY))
+    text = _in_global_memory(pops, 1) if memory else pair_of_cores(PUSH, pops, memory=False)
+    assert verdicts(text, "FIFO-USED", "a5") == expected
+
+
 @pytest.mark.requirement("XC-02")
 @pytest.mark.parametrize(("memory", "chip"), [(True, "a2a3"), (False, "a5")])
 @pytest.mark.parametrize(("tiles", "expected"), [("%c2", Verdict.PROVED), ("%c3", Verdict.REFUTED)])
