@@ -29,7 +29,7 @@ _ROWS = (
     ),
     Assumption(
         "BLOCK-INDEX", "0 <= block index < block count, and the block count is at least 1", "",
-        ("BOUND", "WRITE", "RACE", "EVENT"), "PTO-ISA get_block_idx, get_block_num",
+        ("BOUND", "WRITE", "RACE", "EVENT", "FIFO"), "PTO-ISA get_block_idx, get_block_num",
         fixed="the launch gives each block its index",
     ),
     Assumption(
@@ -137,7 +137,7 @@ _ROWS = (
     ),
     Assumption(
         "POP-PIPE", "on a5 a popped tile is there for S, or for V (Vec) or MTE1 (Mat): a proof holds under each", "",
-        ("RACE",), "PTOAS getPipe (S), PTO-ISA TPop.hpp (V, MTE1)",
+        ("RACE", "EVENT"), "PTOAS getPipe (S), PTO-ISA TPop.hpp (V, MTE1)",
         fixed="a proof holds under each reading",
     ),
     Assumption(

@@ -13,7 +13,7 @@ from pypto_verified.pto.module import Op
 from pypto_verified.pto.op_pipes import op_phases, op_pipes
 from pypto_verified.pto.types import PtrType
 from pypto_verified.targets import Target
-from pypto_verified.targets.pipes import SCALAR
+from pypto_verified.targets.pipes import PIPE_READINGS, SCALAR
 from verifiers.access import AccessProgram, Rect, Root, Step, TensorView, TileUse, Window
 from verifiers.access.overlap import inside_root, needed, touched
 from verifiers.access.program import Operand, Pointer
@@ -21,6 +21,8 @@ from verifiers.race.fills import fills_nothing, in_place
 from verifiers.race.places import OnChip, Place, box_of, element_box, names, view_box
 from verifiers.race.rings import InRing, ring_places
 
+READINGS = tuple(dict.fromkeys(row.assumption for row in PIPE_READINGS))
+"""Assumptions on the pipe of an op."""
 Rings: TypeAlias = Mapping[Root, InRing]
 
 _NO_ACCESS = ("pto.tfree", "pto.set_ffts", "pto.cmo.cacheinvalid", "pto.syncall", "pto.aic_initialize_pipe",

@@ -11,6 +11,7 @@ from verifiers.access import Step
 from verifiers.flags import trip_names
 from verifiers.race.handover import walk_cores
 from verifiers.race.parts import parts_of
+from verifiers.race.rests import SIGNALS, unneeded
 from verifiers.race.sides import sides_of
 from verifiers.race.values import Values, choices, deciding
 from verifiers.rule import SAFETY, Rule, Witness, always
@@ -100,7 +101,8 @@ COUNTERS: Rule[CounterSite] = Rule(
     formula="sets(flag) - waits(flag) <= 15 in every order of the two cores",
     kind=SAFETY, observable=True, requires=("EV-06",), source="PTO-ISA set_cross_core: counters of 4 bits",
     claim="no core sets a flag between cores more often ahead of the waits than its counter holds",
-    sites=_sites, applies=always, undecided=lambda s: s.why, given=lambda s: not s.why,
+    sites=_sites, applies=always, assumptions=SIGNALS, unneeded=lambda s: unneeded(s.context, SIGNALS),
+    undecided=lambda s: s.why, given=lambda s: not s.why,
     goal=lambda s: not s.over and not s.why, shown=lambda s: s.given, explain=_explain,
     help=lambda s: f"wait for an answer of the {s.other} core from time to time",
     mutant=lambda s: True)

@@ -72,9 +72,13 @@ def _judged(
     return tuple(found)
 
 
+def hears(context: Context) -> bool:
+    """Whether a function may hear from another core of what that one has heard of it."""
+    return any(cross_flag(s.op.name, context.target.name) is not None for s in context.program.steps)
+
+
 def found_on_cores(context: Context) -> tuple[Found, ...]:
-    waits = any(cross_flag(s.op.name, context.target.name) is not None for s in context.program.steps)
-    sides = sides_of(context) if waits else None
+    sides = sides_of(context) if hears(context) else None
     return _judged(context.program, context.target, context.strict, context.ladder, context.assumed, sides)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pypto_verified.pto.legality_context import pipe_id
+from verifiers.race.accesses import READINGS
 from verifiers.race.found import found_on_cores, other_pipes, pair_site, when, why_open
 from verifiers.race.releases import fits, untold
 from verifiers.race.runs import Witness as Run
@@ -69,12 +70,17 @@ def _help(s: FreeSite) -> str:
     return f"set a flag {s.pair.first.pipe} -> {s.pair.second.pipe} after the last use and wait for it before the free"
 
 
+def _unneeded(s: FreeSite) -> tuple[str, ...]:
+    used = s.pair.first.assumption if s.pair is not None else ""
+    return tuple(a for a in READINGS if a != used)
+
+
 GIVEN_BACK: Rule[FreeSite] = Rule(
     id="RACE-FREE",
     formula="a uses a popped tile => a happens before the free on its pipe, or pops(pipe) <= slots",
     kind=SAFETY, observable=True, requires=("EV-02", "XC-09"), source="PTO-ISA npu/a5 TPush.hpp, TFree.hpp",
     claim="what uses a popped tile has run when its slot is given back",
-    sites=_sites, applies=always, assumptions=("EVENT-KEY", "SCALAR-ISSUES"),
+    sites=_sites, applies=always, assumptions=("EVENT-KEY", "SCALAR-ISSUES", *READINGS), unneeded=_unneeded,
     undecided=lambda s: s.why, given=lambda s: not s.why,
     goal=lambda s: not s.early and not s.why,
     shown=lambda s: s.run.given if s.run is not None else {}, explain=_explain,

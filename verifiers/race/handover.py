@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from verifiers.race.accesses import READINGS
 from verifiers.race.cluster import LANE, Between, Cluster, Key, Member, Touch, lane_of
 from verifiers.race.lanes import lanes_of, pairs_of_lanes
 from verifiers.race.parts import Part, parts_of
+from verifiers.race.rests import ORDERS, unneeded
 from verifiers.race.sides import Sides, sides_of
 from verifiers.race.sync import is_manual
 from verifiers.race.values import Values, choices, deciding
@@ -158,12 +160,17 @@ def _explain(s: CoreSite, w: Witness) -> str:
         "nothing orders the two cores")
 
 
+def _unneeded(s: CoreSite) -> tuple[str, ...]:
+    used = {s.pair.first.access.assumption, s.pair.second.access.assumption}
+    return tuple(a for a in unneeded(s.context, (*ORDERS, *READINGS)) if a not in used)
+
+
 HANDOVER: Rule[CoreSite] = Rule(
     id="RACE-CORE",
     formula="bytes(a) and bytes(b) overlap, and one writes => a before b or b before a, a and b on two cores",
     kind=SAFETY, observable=True, requires=("EV-06",), source="PTO-ISA set_cross_core, TPush.hpp",
     claim="accesses of two cores to the same global memory are ordered by a flag, a push or a barrier of both cores",
-    sites=_sites, applies=always, assumptions=("DISTINCT-POINTERS",),
+    sites=_sites, applies=always, assumptions=("DISTINCT-POINTERS", *ORDERS, *READINGS), unneeded=_unneeded,
     undecided=lambda s: s.why, given=lambda s: not s.why,
     goal=lambda s: not s.fails and not s.why, shown=lambda s: dict(s.given), explain=_explain,
     help=lambda s: "set a flag between the cores after the first and wait for it before the second, or push the tile",

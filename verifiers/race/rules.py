@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 
 from pypto_verified.index.cond import FALSE
 from pypto_verified.targets.pipes import Hazard, barrier_holds
-from verifiers.race.accesses import is_global, tells_pointers_apart
+from verifiers.race.accesses import READINGS, is_global, tells_pointers_apart
 from verifiers.race.again import EVENT_AGAIN
 from verifiers.race.counters import COUNTERS
-from verifiers.race.found import PairSite, found_on_cores, other_pipes, pair_site, when, why_open
+from verifiers.race.found import PairSite, found_on_cores, hears, other_pipes, pair_site, when, why_open
 from verifiers.race.given_back import GIVEN_BACK
 from verifiers.race.handover import HANDOVER
+from verifiers.race.rests import told_by
 from verifiers.race.sync import is_manual, waits_for_itself
 from verifiers.race.visible import NOTIFY, VISIBLE
 from verifiers.race.waiting import WAITING
@@ -62,16 +63,18 @@ def _help(s: PairSite) -> str:
 
 def _unneeded(s: PairSite) -> tuple[str, ...]:
     used = {s.pair.first.assumption, s.pair.second.assumption}
+    other = told_by(s.context) if hears(s.context) else frozenset[str]()
     fence = () if is_global(s.pair.second) else ("FLAG-IS-FENCE",)
-    selves = () if waits_for_itself(s.context.program) else ("SELF-FLAG",)
+    selves = () if waits_for_itself(s.context.program) or "SELF-FLAG" in other else ("SELF-FLAG",)
     pointers = () if tells_pointers_apart(s.context.program, s.context.target) else ("DISTINCT-POINTERS",)
-    return (*fence, *selves, *pointers, *(a for a in _READINGS if a not in used))
+    return (*fence, *selves, *pointers, *(a for a in (*READINGS, *_HEARD) if a not in used | other))
 
 
 _WRITES = {
     Hazard.RAW: "a writes and b reads", Hazard.WAR: "a reads and b writes", Hazard.WAW: "both write",
 }
-_READINGS = ("VEC-TO-MAT-PIPE", "RAMP-PIPE", "MAT-FILL-PIPE", "POP-PIPE")
+_HEARD = ("LANE-OFFSET", "SYNCALL-WAITS", "SYNC-LEFT")
+"""What an answer of another core may rest on, beside what this core's own sync does."""
 
 
 def _rule(word: str, hazard: Hazard, claim: str) -> Rule[PairSite]:
@@ -81,7 +84,7 @@ def _rule(word: str, hazard: Hazard, claim: str) -> Rule[PairSite]:
         kind=SAFETY, observable=True, requires=("EV-02", "EV-08"), source=_SOURCE, claim=claim,
         sites=_pairs(hazard), applies=always,
         assumptions=("EVENT-KEY", "SAME-PIPE", "SELF-FLAG", "LOAD-AFTER-LOAD", "SAME-TILE", "SCALAR-ISSUES",
-                     "DISTINCT-POINTERS", "FLAG-IS-FENCE", *_READINGS),
+                     "DISTINCT-POINTERS", "FLAG-IS-FENCE", *READINGS, *_HEARD),
         unneeded=_unneeded, undecided=lambda s: s.why, given=lambda s: not s.why,
         goal=lambda s: FALSE if s.why else s.ordered, shown=lambda s: s.run.given if s.run is not None else {},
         explain=_explain, help=_help, mutant=lambda s: True)

@@ -13,6 +13,7 @@ from verifiers.cross_flags import named_flag
 from verifiers.race.cluster import LANE, Cluster
 from verifiers.race.handover import MOST_RUNS, walk_cores
 from verifiers.race.parts import Part, parts_of
+from verifiers.race.rests import unneeded
 from verifiers.race.sides import sides_of
 from verifiers.race.values import choices, deciding
 from verifiers.rule import SAFETY, Rule, Witness, always
@@ -126,12 +127,17 @@ def _explain(s: TalkSite, w: Witness) -> str:
     return f"{op_text(s.op)} {s.fault}"
 
 
+def _unneeded(s: TalkSite) -> tuple[str, ...]:
+    absent = () if s.alone else ("ABSENT-CORE",)
+    return (*absent, *unneeded(s.context, ("POP-PIPE", "LANE-OFFSET")))
+
+
 WAITING: Rule[TalkSite] = Rule(
     id="EVENT-CORES",
     formula="each wait of a core has a set of another, and sets(flag) = waits(flag) when all cores end",
     kind=SAFETY, observable=True, requires=("EV-06",), source="PTO-ISA set_cross_core, SyncAll.hpp",
     claim="no core waits for ever for another, and every flag between them is free when they end",
-    assumptions=("ABSENT-CORE",), unneeded=lambda s: () if s.alone else ("ABSENT-CORE",),
+    assumptions=("ABSENT-CORE", "POP-PIPE", "LANE-OFFSET"), unneeded=_unneeded,
     sites=_sites, applies=always, undecided=lambda s: s.why, given=lambda s: not s.why,
     goal=lambda s: not s.fault and not s.why, shown=lambda s: s.given, explain=_explain,
     help=lambda s: "set the flag as often as it is waited for, and before this core waits itself",
