@@ -63,6 +63,7 @@ class Run(Walker):
         self.values = Values(self.program, given, truth)
         self.given = given
         self.moving = deciding(self.program)
+        self._open = self.values.watched | self.values.derived
         self._passed = frozenset(n for n in self.values.watched if self.program.symbols.kinds[n] in PASSED)
         self.wanted = wanted
         self.budget = budget
@@ -74,6 +75,8 @@ class Run(Walker):
         self.spared: dict[Want, str] = {}
         self._names = {s.expr.uid: name for name, s in self.program.symbols.shown.items()}
         self._when: dict[int, dict[str, int]] = {}
+        self._doubtful: list[tuple[Hashable, frozenset[str]]] = []
+        self._after: dict[int, int] = {}
         self._pops: dict[int, int] = {}
         self._freed: dict[int, int] = {}
         self._unposted: dict[int, list[tuple[int, Item]]] = {}
@@ -191,11 +194,20 @@ class Run(Walker):
             return
         self.ran.update({(step.index, i.access.writes): 1 for items in phases.values() for i in items})
         self.touch([tuple(p) for _, p in sorted(phases.items())], self._order)
+        self._doubtful += [
+            (i.place.arena, names) for items in phases.values() for i in items if i.access.fills_place
+            and (names := i.access.names & self._open)]
         counters = self.counters(step)
         for items in phases.values():
             for item in items:
                 self._when[item.bit] = counters
+                self._after[item.bit] = len(self._doubtful)
                 self._answered.begun(1 << item.bit)
+
+    def _written_perhaps(self, earlier: Item) -> frozenset[str]:
+        """What decides whether something has been written over since: what places of writes come from."""
+        since = self._doubtful[self._after.get(earlier.bit, 0):]
+        return self.values.sources(n for arena, names in since if arena == earlier.place.arena for n in names)
 
     def _at(self, access: Access) -> Place | None:
         """Where an access is in this run; None if it touches nothing."""
@@ -286,7 +298,7 @@ class Run(Walker):
         shown = {n: v for n, v in self.given.items() if n in self.moving or n in shared}
         return Witness(
             shown, self._when.get(earlier.bit, {}), self.counters(later.access.step), str(place),
-            frozenset(self.values.asked | self.values.sources(shared & self.values.watched)))
+            self.values.sources(shared & self._open).union(self.values.asked, self._written_perhaps(earlier)))
 
     def counters(self, step: Step) -> dict[str, int]:
         """The loop variables around a step."""

@@ -27,7 +27,8 @@ class _CircularError(Exception):
 
 class Values(dict[str, int]):
     """Values by name. Those that a hypothesis defines are computed where they are asked for; one that is not given
-    reads as its least value that is not 0. `asked`: those that decided something though nobody may choose them.
+    reads as its least value that is not 0. `asked`: those that decided something though nobody may choose them;
+    `watched`: those that nobody may choose, `derived`: those that a hypothesis defines.
     `truth`: of opaque Booleans. What loops hand on is as known as what it is computed from."""
 
     def __init__(self, program: AccessProgram, given: Mapping[str, int], truth: bool = False) -> None:
@@ -38,6 +39,7 @@ class Values(dict[str, int]):
         self._sources: dict[str, frozenset[str]] = {}
         self._named: dict[int, frozenset[str]] = {}
         self._kinds = program.symbols.kinds
+        self.derived = frozenset(n for n, k in self._kinds.items() if k is SymbolKind.DEFINED)
         self._facts = [(c, names_of(c)) for c in conjuncts(program.symbols.facts)]
         self._open: set[str] = set()
         self._least = {n: a.lo for n, a in symbols_of(program.symbols.facts).items()}
@@ -59,18 +61,33 @@ class Values(dict[str, int]):
             found = self._named.get(id(term))
             if found is None:
                 found = self._named[id(term)] = self._names(term)
-            for name in found:
+            for name in self._behind(found):
                 if name in self._sources or name in self.watched:
                     self.asked |= self._sources.get(name, {name})
 
     def _names(self, term: Expr | Cond) -> frozenset[str]:
-        """The watched symbols and the opaque Booleans of a term."""
+        """The watched symbols, those that hypotheses define, and the opaque Booleans of a term."""
         booleans = booleans_of(term) if isinstance(term, Cond) else ()
-        return self.watched.intersection(symbols_of(term)).union(booleans)
+        return (self.watched | self.derived).intersection(symbols_of(term)).union(booleans)
+
+    def _behind(self, names: Iterable[str]) -> Iterator[str]:
+        """These names; instead of one that a hypothesis defines, what its value is computed from."""
+        todo, done = list(names), set[str]()
+        while todo:
+            name = todo.pop()
+            if name in done:
+                continue
+            done.add(name)
+            source = self._source_of(name) if name in self.derived and name not in self else None
+            if source is None:
+                yield name
+            else:
+                todo += source & (self.watched | self.derived)
 
     def sources(self, names: Iterable[str]) -> frozenset[str]:
         """What these come from: values that a loop hands on, from those that made them."""
-        return frozenset[str]().union(*(self._sources.get(n, frozenset((n,))) for n in names))
+        known = (n for n in self._behind(names) if n not in self.derived or n in self._sources)
+        return frozenset[str]().union(*(self._sources.get(n, frozenset((n,))) for n in known))
 
     def computed(self, name: str, value: int) -> None:
         """The run itself gives a symbol this value."""
@@ -100,8 +117,18 @@ class Values(dict[str, int]):
         return holds(c, self, self.truths)
 
     def _defined(self, name: str) -> int | None:
-        """The value that a fact gives. What one branch hands to another is in one equation with it: that one is read
-        from the side that is known."""
+        """The value that a fact gives."""
+        found = self._given_by(name)
+        return found[0] if found is not None else None
+
+    def _source_of(self, name: str) -> frozenset[str] | None:
+        """The other names of the fact that gives a value."""
+        found = self._given_by(name)
+        return found[1] - {name} if found is not None else None
+
+    def _given_by(self, name: str) -> tuple[int, frozenset[str]] | None:
+        """The value that a fact gives, and the names of that fact. What one branch hands to another is in one equation
+        with it: that one is read from the side that is known."""
         if name in self._open:
             raise _CircularError
         self._open.add(name)
@@ -114,7 +141,7 @@ class Values(dict[str, int]):
                     circular = True
                     continue
                 if value is not None:
-                    return value
+                    return value, names
         finally:
             self._open.discard(name)
         if circular and self._open:

@@ -1,0 +1,56 @@
+"""Values that the text computes from what is not expressed (`n ^ 3`): a failure that rests on a guess of one is open,
+though a select or another tile stands between."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.pto.reader import read as parse
+from pypto_verified.report.model import FunctionResult, Verdict
+from pypto_verified.targets import target
+from pypto_verified.witness import replayed
+from tests.verifiers.examples_race import VEC, exp, pipes, read
+from tests.verifiers.kernels import fill
+from verifiers import Options, verify
+
+
+def slot(index: str) -> tuple[str, ...]:
+    """A tile `%t` at 0 or 8192, where tiles `a` and `b` are too."""
+    return (f"%slot = arith.remsi %{index}, %c2 : index", "%size = arith.constant 8192 : index",
+            "%off = arith.muli %slot, %size : index", "%at = arith.index_cast %off : index to i64",
+            f"%t = pto.alloc_tile addr = %at valid_row = %c32 valid_col = %c64 : {VEC}")
+
+
+def judged(*body: str) -> FunctionResult:
+    module = parse(pipes(*body, args="%n: index"), "k.pto")
+    *_, result = verify(module, target("a2a3"), Options(families=frozenset({"RACE"}), explicit_sync=True))
+    return replayed(result, module, target("a2a3"), 0, {})
+
+
+def verdicts(result: FunctionResult, rule: str) -> set[Verdict]:
+    return {o.verdict for o in result.obligations if o.rule == rule}
+
+
+def chosen(number: str) -> tuple[str, ...]:
+    """`%s`: this number where n is at least 1, else 3."""
+    return ("%some = arith.cmpi sge, %n, %c1 : index", f"%s = arith.select %some, {number}, %c3 : index")
+
+
+@pytest.mark.requirement("EV-08")
+@pytest.mark.parametrize(("number", "verdict"), [("%x", Verdict.UNKNOWN), ("%c1", Verdict.REFUTED)])
+def test_what_a_select_passes_on_is_as_open_as_what_it_selects(number: str, verdict: Verdict) -> None:
+    """The fill meets what the exp writes in slot 1."""
+    body = ("%x = arith.xori %n, %c3 : index", *chosen(number), *slot("s"), fill("t", VEC), exp("c", "b"))
+    result = judged(*body)
+    assert verdicts(result, "RACE-WAW") == {verdict}
+    assert not any(f.verdict is Verdict.ERROR for f in result.findings)
+
+
+@pytest.mark.requirement("EV-08")
+@pytest.mark.parametrize(("number", "verdict"), [("x", Verdict.UNKNOWN), ("c1", Verdict.REFUTED)])
+def test_a_write_that_may_stand_between_leaves_a_pair_open(number: str, verdict: Verdict) -> None:
+    """In slot 0 the fill writes over what the load has brought: then it is the fill that races with either."""
+    result = judged("%x = arith.xori %n, %c3 : index", *slot(number), read("a"), fill("t", VEC), exp("a", "c"))
+    raw = [o for o in result.obligations if o.rule == "RACE-RAW" and " after tload " in o.site]
+    assert {o.verdict for o in raw} == {verdict}
+    assert not any(f.verdict is Verdict.ERROR for f in result.findings)
