@@ -48,9 +48,10 @@ _FLOAT: dict[BinaryOp, Callable[[np.float64, np.float64], np.float64]] = {
     BinaryOp.FLOORDIV: operator.floordiv,
     BinaryOp.MOD: operator.mod,
     BinaryOp.POW: operator.pow,
-    BinaryOp.MIN: lambda a, b: a if a < b or a != a else b,
-    BinaryOp.MAX: lambda a, b: a if a > b or a != a else b,
+    BinaryOp.MIN: lambda a, b: a if a < b or a != a or (a == b and np.signbit(a)) else b,
+    BinaryOp.MAX: lambda a, b: a if a > b or a != a or (a == b and not np.signbit(a)) else b,
 }
+"""MIN and MAX are the minimum and maximum of IEEE 754: a NaN wins, and -0.0 is less than 0.0."""
 
 
 def _settle(value: Scalar, dtype: DType) -> Scalar:

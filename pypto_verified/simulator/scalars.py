@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pypto_verified.dtypes import DType
 from pypto_verified.pto.module import Op
@@ -49,9 +50,19 @@ _UNSIGNED: dict[str, Callable[[int, int], int]] = {
     "divui": lambda a, b: a // _nonzero(b), "remui": lambda a, b: a % _nonzero(b),
     "ceildivui": lambda a, b: -(-a // _nonzero(b)), "maxui": max, "minui": min,
 }
+def _maximum(a: NDArray[np.floating], b: NDArray[np.floating]) -> object:
+    """`arith.maximumf`: a NaN wins, and -0.0 is less than 0.0 (MLIR's arith)."""
+    return np.where(a == b, np.where(np.signbit(a), b, a), np.maximum(a, b))
+
+
+def _minimum(a: NDArray[np.floating], b: NDArray[np.floating]) -> object:
+    """`arith.minimumf`, likewise."""
+    return np.where(a == b, np.where(np.signbit(a), a, b), np.minimum(a, b))
+
+
 _FLOAT: dict[str, Callable[..., object]] = {
     "addf": np.add, "subf": np.subtract, "mulf": np.multiply, "divf": np.true_divide, "remf": np.fmod,
-    "maximumf": np.maximum, "minimumf": np.minimum, "maxnumf": np.fmax, "minnumf": np.fmin,
+    "maximumf": _maximum, "minimumf": _minimum, "maxnumf": np.fmax, "minnumf": np.fmin,
 }
 _FLOAT_UNARY: dict[str, Callable[..., object]] = {
     "arith.negf": np.negative, "math.absf": np.abs, "math.exp": np.exp, "math.exp2": np.exp2, "math.log": np.log,

@@ -39,6 +39,15 @@ FOUND: list[tuple[str, str, float, float, float]] = [
 ]
 
 
+@pytest.mark.parametrize(("a", "b"), [(0.0, 0.0), (0.0, -0.0), (-0.0, 0.0), (-0.0, -0.0)])
+def test_a_negative_zero_is_less_than_a_positive_one(a: float, b: float) -> None:
+    signs = {math.copysign(1, a), math.copysign(1, b)}
+    for op, wanted in ((BinaryOp.MAX, max(signs)), (BinaryOp.MIN, min(signs))):
+        found = binary(op, a, b, DTYPES["FP32"])
+        assert found == 0 and math.copysign(1, found) == wanted
+
+
+
 @pytest.mark.parametrize(("op", "dtype", "a", "b", "expected"), FOUND)
 def test_operators(op: str, dtype: str, a: float, b: float, expected: float) -> None:
     got = binary(BinaryOp(op), a, b, DTYPES[dtype])

@@ -103,6 +103,14 @@ def test_floats(name: str, a: float, b: float, expected: float) -> None:
     assert compute(name, "f32", "f32", a, b) == pytest.approx(expected, abs=0.0, rel=0.0, nan_ok=True)
 
 
+@pytest.mark.parametrize(("a", "b"), [(0.0, 0.0), (0.0, -0.0), (-0.0, 0.0), (-0.0, -0.0)])
+def test_a_negative_zero_is_less_than_a_positive_one(a: float, b: float) -> None:
+    signs = {math.copysign(1, a), math.copysign(1, b)}
+    for name, wanted in (("maximumf", max(signs)), ("minimumf", min(signs))):
+        found = compute(name, "f32", "f32", a, b)
+        assert found == 0 and math.copysign(1, found) == wanted
+
+
 FUNCTIONS: list[tuple[str, float, float]] = [
     ("arith.negf", 2.0, -2.0), ("math.absf", -2.0, 2.0), ("math.exp", 1.0, 2.718282), ("math.exp2", 3.0, 8.0),
     ("math.log", 10.0, 2.302585), ("math.log2", 8.0, 3.0), ("math.log10", 1000.0, 3.0), ("math.sqrt", 2.25, 1.5),
