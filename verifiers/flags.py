@@ -6,7 +6,7 @@ a wait makes it 0. After an op that fails, the state goes on as if it had not.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -273,9 +273,10 @@ def sections_of(program: AccessProgram) -> dict[str, frozenset[Op]]:
     return {name: frozenset(ops) for name, ops in sections.items()}
 
 
-def kind_of(program: AccessProgram, step: Step) -> str:
+def kinds_of(program: AccessProgram) -> Callable[[Step], str]:
     """The kind of core that runs a step: its section's, else the function's; '' if neither says."""
-    return next((name for name, ops in sections_of(program).items() if step.op in ops), program.func.kernel_kind)
+    named = {op: name for name, ops in sections_of(program).items() for op in ops}
+    return lambda step: named.get(step.op, program.func.kernel_kind)
 
 
 def cores_of(program: AccessProgram) -> dict[str, frozenset[Op]]:
