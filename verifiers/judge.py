@@ -72,7 +72,7 @@ class Judge:
         kinds = program.symbols.kinds
         self.dims = tuple(n for n, k in kinds.items() if k is SymbolKind.DIM)
         self.inner = frozenset(n for n, k in kinds.items() if k in _INNER)
-        self.background = program.symbols.facts
+        self.background = program.symbols.facts & program.symbols.passed
         for _, c in assumed:
             self.background = self.background & c
 

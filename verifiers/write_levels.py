@@ -20,9 +20,10 @@ from pypto_verified.index import (
     symbol,
     symbols_of,
 )
-from verifiers.access import BLOCK, BLOCKS, LANE, Loop, Step, Window
+from verifiers.access import BLOCK, BLOCKS, LANE, AccessProgram, Loop, Step, Window
 from verifiers.access.scalars import ceiling
 from verifiers.bound import unclamped
+from verifiers.reaching import around
 from verifiers.solver import Ladder
 from verifiers.solver.cone import conjuncts, names_of
 
@@ -76,12 +77,12 @@ class Moved:
         return all_of((self.path, *(t.inside for t in self.turns), *begun))
 
 
-def moved(step: Step, window: Window) -> Moved:
+def moved(program: AccessProgram, step: Step, window: Window) -> Moved:
     """Untold where a loop that moves the window is not counted."""
     made = Moved(
         tuple(unclamped(o) for o in window.offsets), tuple(unclamped(s) for s in window.sizes), window.bounds, (),
         step.path)
-    for loop in reversed(step.loops):
+    for loop in reversed(around(program, step)):
         if _counters(loop) & {n for e in made.starts for n in symbols_of(e)}:
             made = _in_turns(made, loop)
     return made
@@ -331,6 +332,11 @@ def first_of(made: Moved, turns: list[Turn]) -> Moved:
     values = {t.name: const(0) for t in turns}
     starts, sizes = (tuple(substitute(e, values) for e in part) for part in (made.starts, made.sizes))
     return replace(made, starts=starts, sizes=sizes, turns=tuple(t.at(values) for t in made.turns if t not in turns))
+
+
+def repeated(program: AccessProgram, step: Step) -> frozenset[str]:
+    """The symbols of the loops that run a step again, those for whose test it runs too."""
+    return frozenset(n for loop in around(program, step) for n in _counters(loop))
 
 
 def counters(step: Step) -> frozenset[str]:

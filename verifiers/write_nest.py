@@ -117,7 +117,7 @@ def nest_site(context: Context, step: Step, window: Window, axis: int) -> NestSi
 
     declared = context.strict or window.view.base in {a for a, _ in context.outputs}
     try:
-        numbered = in_digits(forward(moved(step, window)))
+        numbered = in_digits(forward(moved(context.program, step, window)))
         made = numbered.moved
         view = _axis(context, made, axis, sizes)
         if not made.moving(axis) or not set(symbols_of(view.first())) <= sizes:

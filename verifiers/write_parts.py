@@ -67,7 +67,7 @@ def by_element(context: Context, step: Step, window: Window) -> bool:
 def part_of(context: Context, step: Step, window: Window, place: tuple[Expr, ...]) -> Part | None:
     """What the store writes of the element at `place`. None where it has its place from a caller, Untold where it is
     not followed."""
-    made = moved(step, window)
+    made = moved(context.program, step, window)
     guards = _waits(context, step, window, made)
     sizes = frozenset(n for n, k in context.program.symbols.kinds.items() if k is SymbolKind.DIM)
     turns = frozenset(t.name for t in made.turns)

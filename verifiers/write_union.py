@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from pypto_verified.index import TRUE, Cond, Expr, all_of, any_of, eq, symbols_of
+from pypto_verified.index.cond import FALSE
 from verifiers.access import Step, SymbolKind, Window
 from verifiers.bound import unclamped
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import names_of
-from verifiers.write_grid import moving_loops, stores_by_tensor, walked
-from verifiers.write_levels import conditions, counters, waits
+from verifiers.write_grid import stores_by_tensor, walked
+from verifiers.write_levels import conditions, counters, repeated, waits
 from verifiers.write_nest import nest_site
 from verifiers.write_parts import element_of, told
 
@@ -86,14 +87,14 @@ def _together(context: Context, stores: list[tuple[Step, Window]]) -> Iterator[U
     axes = [
         a for a, extent in enumerate(window.bounds)
         if context.strict or any(p.moving[a] and (declared or _dims(context, extent) & p.counts[a]) for p in parts)]
-    if not axes and (every or not any(_moves(s, w) for s, w in stores)):
+    if not axes and (every or not any(_moves(context, s, w) for s, w in stores)):
         return
     # Along another axis all of them write the same, or asked for is what one that goes over those writes there.
     axes += [a for a in dims if a not in axes and len({p.axes[a] for p in parts}) > 1]
     beside = [a for a in axes if not context.strict and not any(p.moving[a] for p in parts)]
     asked = any_of(all_of(p.axes[a] for a in beside) for p in parts if any(p.moving))
     inside = all_of((_inside(place, window), asked if beside else TRUE))
-    reached = any_of(all_of((p.runs, *(p.axes[a] for a in axes))) for p in parts)
+    reached = any_of(all_of((p.runs, *(p.axes[a] for a in axes))) for p in parts) if axes else FALSE
     known = all_of((context.program.symbols.facts, context.assumed, inside))
     sure = every and all(p.exact for p in parts)
     untold = "" if sure or (axes and context.ladder.entails(known, reached)) else _UNTOLD
@@ -102,8 +103,9 @@ def _together(context: Context, stores: list[tuple[Step, Window]]) -> Iterator[U
         inside, reached, untold)
 
 
-def _moves(step: Step, window: Window) -> bool:
-    return any(moving_loops(step, unclamped(o)) for o in window.offsets)
+def _moves(context: Context, step: Step, window: Window) -> bool:
+    own = repeated(context.program, step)
+    return any(own & symbols_of(unclamped(o)).keys() for o in window.offsets)
 
 
 def _from_caller(context: Context, stores: list[tuple[Step, Window]]) -> bool:
@@ -111,6 +113,7 @@ def _from_caller(context: Context, stores: list[tuple[Step, Window]]) -> bool:
     kinds = context.program.symbols.kinds
     names = {n for s, w in stores for e in w.offsets for n in symbols_of(e)}
     names |= {n for s, _ in stores for n in names_of(s.path)}
+    names -= frozenset[str]().union(*(repeated(context.program, s) for s, _ in stores))
     return any(kinds.get(n) not in (SymbolKind.DIM, SymbolKind.TRIP) for n in names)
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from pypto_verified.report.model import Verdict
 from tests.verifiers.examples_race import VEC, exp, write
-from tests.verifiers.kernels import alloc, check, fill, finding, kernel, verdicts, view, window
+from tests.verifiers.kernels import alloc, check, fill, finding, kernel, load, store, verdicts, view, window
 
-PROVED, REFUTED = {Verdict.PROVED}, {Verdict.REFUTED}
+PROVED, REFUTED, UNKNOWN = {Verdict.PROVED}, {Verdict.REFUTED}, {Verdict.UNKNOWN}
 
 
 def _kernel(head: tuple[str, ...], body: tuple[str, ...], after: tuple[str, ...], b: int) -> str:
@@ -38,3 +38,43 @@ def test_what_it_writes_is_there_behind_the_loop() -> None:
     text = _kernel((exp("c", "a"),), (exp("c", "b"),), (write("a"),), 0)
     assert verdicts(check(text, families="PLAN"), "PLAN-OVERLAP") == PROVED
     assert verdicts(check(text, families="INIT"), "INIT-READ") == PROVED
+
+
+def _rows(head: tuple[str, ...], body: tuple[str, ...], before: tuple[str, ...] = (), stride: str = "%c1") -> str:
+    """A row `t`, `dst` and `src` of `M + 1` rows; the head has the row `%n` of both, the body `%k`."""
+    return kernel("\n".join((
+        "%more_rows = arith.addi %M, %c1 : index", view("sv", "p", "more_rows"), view("dv", "q", "more_rows"),
+        alloc("t", VEC, 0, "c1"), fill("t", VEC), window("first", "dv", "%c0, %c0", "%c1, %c64", "1x64"), *before,
+        "%end = scf.while (%n = %c0) : (index) -> index {", *head, "%more = arith.cmpi slt, %n, %M : index",
+        "scf.condition(%more) %n : index", "} do {", "^bb0(%k: index):", *body,
+        f"%next = arith.addi %k, {stride} : index", "scf.yield %next : index", "}")), "%M: index")
+
+
+def _row(name: str, source: str, offset: str) -> str:
+    return window(name, source, f"{offset}, %c0", "%c1, %c64", "1x64")
+
+
+@pytest.mark.requirement("VF-01")
+@pytest.mark.parametrize(("rows", "stride", "expected"), [
+    ("more_rows", "%c1", PROVED), ("M", "%c1", REFUTED), ("more_rows", "%c2", REFUTED)])
+def test_what_it_loads_is_bounded_by_the_test_before(rows: str, stride: str, expected: set[Verdict]) -> None:
+    """Rows 0 to M: the test of row M fails. In steps of two, that of row M + 1 may be the one that fails."""
+    text = _rows((_row("r", "sv", "%n"), load("r", "t", VEC, "1x64")), (), stride=stride)
+    text = text.replace("%p, shape = [%more_rows", f"%p, shape = [%{rows}")
+    assert verdicts(check(text, families="BOUND"), "BOUND-UPPER") == PROVED | expected
+
+
+@pytest.mark.requirement("VF-01")
+@pytest.mark.parametrize("before", [(), (store("t", "first", VEC, "1x64"),)])
+@pytest.mark.parametrize("stride", ["%c1", "%c2"])
+@pytest.mark.parametrize("where", ["head", "body"])
+def test_what_it_stores_is_not_taken_for_a_block_of_the_callers(
+    where: str, stride: str, before: tuple[str, ...]
+) -> None:
+    """The while loop moves the store over the output, by every row or every other one; how often it turns is not
+    followed, whether it stores before its test or after it."""
+    stored = (_row("r", "dv", "%n" if where == "head" else "%k"), store("t", "r", VEC, "1x64"))
+    text = _rows(stored if where == "head" else (), stored if where == "body" else (), before, stride)
+    found = {o.verdict for o in check(text, families="WRITE", outputs=("q",)).obligations
+             if o.rule not in ("WRITE-ANY", "WRITE-OUT")}
+    assert found == UNKNOWN

@@ -15,7 +15,7 @@ from pypto_verified.pto.walk import walk_ops
 from verifiers.access.arguments import Arguments, all_ops
 from verifiers.access.handles import Handles
 from verifiers.access.id_arrays import DECLARE, GET, SET, IdArrays
-from verifiers.access.induction import carried_value, while_value
+from verifiers.access.induction import carried_value, passed_before, while_value
 from verifiers.access.program import (
     AccessProgram,
     Branch,
@@ -237,6 +237,8 @@ class _Builder:
         if not _fails_once_for_all(condition, counter):
             # Some counts may lie behind the exit: they can't be chosen in a refutation.
             self.symbols.kinds[repr(counter)] = SymbolKind.OPAQUE
+        if head.items:
+            self.symbols.passed = self.symbols.passed & passed_before(self.symbols, condition, counter)
         loop = Loop(op, None, counter, None, None, None, path, path & condition)
         self._loop_body(loop, after)
         loop.body.items[:0] = head.items

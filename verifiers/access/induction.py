@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from itertools import pairwise
 from math import gcd
 
-from pypto_verified.index import Expr, const, eq, symbols_of
+from pypto_verified.index import Cond, Expr, all_of, any_of, const, eq, substitute_cond, symbols_of
 from pypto_verified.pto.module import Op, Value
 from verifiers.access.program import Scalar
 from verifiers.access.scalars import Scalars
 from verifiers.access.symbols import SymbolKind, Symbols
+from verifiers.solver.cone import conjuncts, names_of
 
 _LONGEST_ROUND = 16
 """Values after which a carried scalar must be back at its start to be seen to go round."""
@@ -148,3 +149,11 @@ def while_value(
                 symbols.require(eq(value % divisor, 0))
             return value
     return symbols.new(arg.name, SymbolKind.OPAQUE)
+
+
+def passed_before(symbols: Symbols, condition: Cond, counter: Expr) -> Cond:
+    """What holds wherever a while loop computes its `condition`: it does so for the first time, or the last test has
+    passed. Of that test the parts are told that nothing but the `counter` changes from one to the next."""
+    (own,) = symbols_of(counter)
+    known = (c for c in conjuncts(condition) if all(n == own or symbols.is_older(n, own) for n in names_of(c)))
+    return any_of((counter <= 0, all_of(substitute_cond(c, {own: counter - 1}) for c in known)))

@@ -65,13 +65,15 @@ class Shown:
 
 class Symbols:
     """The registry of one function: kinds by symbol name, what users see, and the facts that always hold. `truths`:
-    the opaque Booleans, each with the `%ssa` that it stands for."""
+    the opaque Booleans, each with the `%ssa` that it stands for. `passed`: what holds of the counters of while loops
+    wherever these compute their conditions; a counter has no value elsewhere."""
 
     def __init__(self, names: Mapping[str, str] | None = None) -> None:
         self._names = names or {}
         self.kinds: dict[str, SymbolKind] = {}
         self.shown: dict[str, Shown] = {}
         self.facts: Cond = TRUE
+        self.passed: Cond = TRUE
         self.truths: dict[str, str] = {}
         self._since: dict[str, int] = {}
 
