@@ -90,6 +90,11 @@ _ROWS = (
         fixed="it is the stricter reading: no source names more of them",
     ),
     Assumption(
+        "PIPE-FLAGS", "the assembler gives the pipes between cores of a function the first flags, two for each "
+        "direction", "", ("EVENT",), "PTOAS PTOResolveReservedBuffers; PTO-ISA TPush.hpp",
+        fixed="it is what the assembler does, whatever flags the text names",
+    ),
+    Assumption(
         "LANE-OFFSET", "on a5 a cube names the flags of its second vector core by ids that are 16 more; a vector core "
         "has 0 to 15", "", ("EVENT", "RACE"),
         "PTO-ISA npu/a5 TSync.hpp, TPush.hpp, against set-intra-block.md and PTOAS micro-isa (15 more)",

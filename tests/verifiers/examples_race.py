@@ -114,6 +114,12 @@ def told_often(turns: str) -> str:
     return text.replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")
 
 
+def _beside_a_pipe(id: int) -> str:
+    """A flag of the cube and a pipe, which takes two."""
+    return pair_of_cores(f"{PUSH}\npto.sync.set #pto.pipe<PIPE_FIX>, {id}",
+                         f"{pop()}\n{FREE}\npto.sync.wait #pto.pipe<PIPE_MTE2>, {id}")
+
+
 PAIRS: dict[str, Pair] = {
     "RACE-RAW": Pair(chain("MTE2 V", "V MTE3"), chain("MTE2 V", "V MTE2")),
     "RACE-WAR": Pair(
@@ -130,6 +136,7 @@ PAIRS: dict[str, Pair] = {
         pipes(loop("M", both("MTE2 V"), both("V MTE3")), args="%M: index"), strict=True),
     "RACE-CORE": Pair(cores(3, 4), cores(4, 3)),
     "EVENT-CORES": Pair(cores(3, 5, told=5), cores(3, 5, told=6)),
+    "EVENT-FIFO": Pair(_beside_a_pipe(2), _beside_a_pipe(1)),
     "EVENT-COUNT": Pair(told_often("c8"), told_often("c16")),
     "RACE-NOTIFY": Pair(notified("gm"), notified("local_memory")),
 }

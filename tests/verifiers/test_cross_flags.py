@@ -88,3 +88,28 @@ def test_a_core_of_the_same_kind_is_never_absent(chip: str, op: str) -> None:
     result = ids(named(op, "3"), chip)
     assert verdicts(result, "EVENT-CORES") == {UNKNOWN if whole else PROVED}
     assert {"ABSENT-CORE" in o.assumptions for o in result.obligations if o.rule == "EVENT-CORES"} == {not whole}
+
+
+@pytest.mark.requirement("EV-03")
+@pytest.mark.parametrize(("chip", "op"), EVERY)
+@pytest.mark.parametrize(("mask", "first"), [(1, 2), (2, 2), (3, 4)])
+def test_a_flag_beside_a_pipe_is_none_by_which_the_pipe_counts(chip: str, op: str, mask: int, first: int) -> None:
+    """Two flags for each direction, from 0 on. On a5 pipes count within a block; whether flags of FFTS are others is
+    not told."""
+    pipe = ("%none = arith.constant 0 : i32",
+            f"pto.aiv_initialize_pipe {{dir_mask = {mask}, slot_size = 1024}} (c2v_consumer_buf = %none : i32, "
+            "v2c_consumer_buf = %none : i32)")
+    near = UNKNOWN if chip == "a5" and op not in OF_LANES else REFUTED
+    for id, expected in ((first, PROVED), (first - 1, near)):
+        assert verdicts(ids(named(op, str(id), *pipe), chip), "EVENT-FIFO") == {expected}
+    assert verdicts(ids(named(op, str(first - 1)), chip), "EVENT-FIFO") == set()
+
+
+def test_a_cubes_flag_for_its_second_lane_beside_a_pipe_counts_as_that_of_the_lane() -> None:
+    pipe = ("%none = arith.constant 0 : i32",
+            "pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %none : i32, "
+            "v2c_consumer_buf = %none : i32)")
+    for id, expected in ((18, PROVED), (17, REFUTED)):
+        result = ids(named("pto.set_intra_block", str(id), *pipe, kind="cube"), "a5")
+        assert verdicts(result, "EVENT-FIFO") == {expected}
+        assert {"LANE-OFFSET" in o.assumptions for o in result.obligations if o.rule == "EVENT-FIFO"} == {True}
