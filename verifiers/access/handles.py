@@ -56,7 +56,8 @@ class Handles:
         slots, slot = 1, type_
         if isinstance(type_, MultiTileBufType):
             slots, slot = type_.count, type_.slot
-        assert isinstance(slot, TileBufType)
+        if not isinstance(slot, TileBufType):
+            raise NotModelled(f"{op.name} of something that is no tile", op.loc)
         addr = op.opt("addr")
         address = self.index(addr) if addr is not None else None
         root = Root(user_name(op.result.name), op, "alloc", slot.loc, address, slot.bytes, slots)
