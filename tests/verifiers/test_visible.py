@@ -46,3 +46,20 @@ def test_the_data_cache_needs_a_cleaning_and_bulk_a_fence(kind: str, helps: str,
     assert not any(f.rule == "REPLAY" for f in result.findings)
     outcome = replay(module, "k", {}, target("a2a3"), strict=strict)
     assert outcome.races == [] and bool(outcome.unseen) is hidden
+
+
+@pytest.mark.requirement("EV-02")
+@pytest.mark.parametrize("kind", ["scalar to bulk", "bulk to scalar"])
+@pytest.mark.parametrize("ordered", [False, True])
+def test_what_nothing_orders_is_not_said_to_be_ordered_by_a_flag(kind: str, ordered: bool) -> None:
+    """Both findings are replayed: the read that does not wait for the write does not see it either."""
+    write, flag, reader = KINDS[kind]
+    text = kernel("\n".join((
+        view("pv", "p", "c32"), alloc("a", VEC), alloc("b", VEC, 8192), fill("a", VEC),
+        window("w", "pv", "%c0, %c0", "%c32, %c64", "32x64"), both("V MTE3"), write, *([both(flag)] * ordered),
+        reader)))
+    (result,) = verify_module(read(text, "k.pto"), target("a2a3"), CheckOptions())
+    found = {f.rule: f for f in result.findings if f.rule.startswith("RACE") or f.rule == "REPLAY"}
+    assert found.keys() == ({"RACE-VISIBLE"} if ordered else {"RACE-VISIBLE", "RACE-RAW"})
+    assert all(f.replay.startswith("confirmed") for f in found.values())
+    assert ("a flag orders the two" in found["RACE-VISIBLE"].message) is ordered

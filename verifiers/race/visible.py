@@ -57,8 +57,14 @@ def _explain_hidden(s: PairSite, w: Witness) -> str:
     where = run.place if run is not None else str(pair.second.place)
     return (
         f"{op_text(pair.second.step.op)} ({pair.second.pipe}) reads {where} of {pair.second.what}, which "
-        f"{op_text(pair.first.step.op)} at line {line} ({pair.first.pipe}) writes: a flag orders the two, but makes no "
-        f"global memory visible{when(run) if run is not None else ''}")
+        f"{op_text(pair.first.step.op)} at line {line} ({pair.first.pipe}) writes: {_ORDERED[pair.fails]}"
+        f"{when(run) if run is not None else ''}")
+
+
+_ORDERED = {
+    False: "a flag orders the two, but makes no global memory visible",
+    True: "nothing makes it visible, whatever orders the two",
+}
 
 
 VISIBLE: Rule[PairSite] = Rule(

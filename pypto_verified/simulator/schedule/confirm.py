@@ -56,6 +56,7 @@ def confirm_order(
         found = ""
     elif rule == _VISIBLE:
         found = next((str(u) for u in outcome.unseen if u.read.line == line), "")
+        found = found or _race(outcome, Hazard.RAW, line, first)  # what is not even ordered is not visible either
     elif rule in PIPE_RULES:
         found = seen_of_pipe(outcome, rule, module, line)
     else:
