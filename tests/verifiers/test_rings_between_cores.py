@@ -13,7 +13,7 @@ from pypto_verified.simulator import schedule
 from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.simulator.schedule.faults import LeftError
 from pypto_verified.targets import target
-from tests.verifiers.rings_between_cores import FAULTS, Ring
+from tests.verifiers.rings_between_cores import FAULTS, LOST, Ring, ThereAndBack
 from verifiers import Options, verify
 
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
@@ -33,21 +33,32 @@ WRONG = [  # slots, an id each, primed, behind, what is wrong
 
 
 def judged(text: str, chip: str) -> FunctionResult:
-    options = Options(families=frozenset({"EVENT", "RACE"}), explicit_sync=True, assume=("M >= 0",))
+    options = Options(families=frozenset({"EVENT", "RACE"}), explicit_sync=True, assume=("M >= 0", "N >= 0"))
     (result,) = verify(read(text, "k.pto"), target(chip), options)
     return result
 
 
-def seen(text: str, chip: str, sizes: range, schedules: tuple[str, ...]) -> set[str]:
-    """The rules that some run breaks."""
+def seen(text: str, chip: str, sizes: range, schedules: tuple[str, ...], rounds: int = 1) -> set[str]:
+    """The rules that some run breaks. What both vector cores write alike is left out."""
     found: set[str] = set()
     for size, order in product(sizes, schedules):
-        outcome = schedule.replay(read(text, "k.pto"), "k", {"M": size}, target(chip), schedule=order, seed=size)
+        numbers = {"M": size, "N": rounds}
+        outcome = schedule.replay(read(text, "k.pto"), "k", numbers, target(chip), schedule=order, seed=size)
         if outcome.deadlock is not None or any(isinstance(e, LeftError) for e in outcome.errors):
             found.add("EVENT-CORES")
         for race in (*outcome.races, *outcome.also):
-            found.add("RACE-CORE" if race.first.core[:4] != race.second.core[:4] else "RACE-WAW")
+            if race.first.core == race.second.core or race.first.core[:4] != race.second.core[:4]:
+                found.add("RACE-WAW" if race.first.core == race.second.core else "RACE-CORE")
     return found
+
+
+def shown(text: str, rule: str) -> None:
+    """That the rule refutes it with a size for which a run shows it."""
+    assert rule in seen(text, "a2a3", range(8), ("program", "eager", "late"))
+    found = next(f for f in judged(text, "a2a3").findings if f.verdict is REFUTED and f.rule == rule)
+    replay = confirm_order(
+        read(text, "k.pto"), "k", rule, dict(found.witness), target("a2a3"), line=found.text_line or 0)
+    assert replay.startswith("confirmed: ")
 
 
 @pytest.mark.requirement("EV-06")
@@ -68,15 +79,31 @@ def test_a_ring_that_is_right_is_proved_for_every_number_of_tiles(
 def test_a_ring_with_one_thing_wrong_is_refuted_by_a_size_that_shows_it(
     slots: int, own_ids: bool, primed: bool, behind: bool, fault: str
 ) -> None:
-    text = Ring(slots, own_ids, primed, behind, fault).text()
-    result = judged(text, "a2a3")
-    rule = FAULTS[fault]
-    assert rule in seen(text, "a2a3", range(2 * slots + 2), ("program", "eager", "late"))
-    found = next(f for f in result.findings if f.verdict is REFUTED and f.rule == rule)
-    replay = confirm_order(
-        read(text, "k.pto"), "k", rule, dict(found.witness), target("a2a3"), line=found.text_line or 0)
-    assert replay.startswith("confirmed: ")
-    assert Ring(slots, own_ids, primed, behind).text() != text
+    shown(Ring(slots, own_ids, primed, behind, fault).text(), FAULTS[fault])
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("slots", "own_ids", "rounds", "chip"), [
+    (2, True, False, "a2a3"), (3, True, False, "a5"), (2, False, False, "a5"), (3, False, False, "a2a3"),
+    (2, True, True, "a2a3"), (2, False, True, "a5")])
+def test_tiles_there_and_back_are_proved_with_two_buffers_each_way(
+    slots: int, own_ids: bool, rounds: bool, chip: str
+) -> None:
+    text = ThereAndBack(slots, own_ids, rounds=rounds).text()
+    result = judged(text, chip)
+    assert {o.verdict for o in result.obligations if o.rule in RULES} == {PROVED}
+    assert not seen(text, chip, range(2 * slots), ("late",), rounds=2)
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("slots", "own_ids", "fault"), [(2 + n % 2, n % 3 > 0, fault) for n, fault in enumerate(LOST)])
+def test_tiles_there_and_back_with_one_thing_wrong_are_refuted(slots: int, own_ids: bool, fault: str) -> None:
+    shown(ThereAndBack(slots, own_ids, fault=fault).text(), LOST[fault])
+
+
+def test_one_buffer_each_way_is_not_enough() -> None:
+    """The cube stores the next tile over one that the vector core may still load."""
+    shown(ThereAndBack(1).text(), "RACE-CORE")
 
 
 @pytest.mark.nightly

@@ -29,7 +29,8 @@ class Exchange:
     """`unordered` has every pair of accesses, of one core or of two as `meeting` gives them, that some run leaves
     unordered. `heard` says for each wait which sets of its own core the other one has heard of whenever it has
     answered, `maybe` of which in some run, `earlier` of which by an earlier time; they are bits, see `sets_of`.
-    `mixed`: what keeps the order of the signals under one name from being that of the text, '' if nothing."""
+    `mixed`: what keeps the order of the signals under one name from being that of the text, '' if nothing. Where the
+    core number `eager` runs ahead, signals are counted and no more."""
 
     def __init__(
         self, talks: tuple[Talk, Talk], target: Target, automatic: bool, meeting: frozenset[Pair], eager: int | None,
@@ -49,7 +50,7 @@ class Exchange:
         self._eager = eager
         self._strict = strict
         self._on_pipe: dict[tuple[int, str], int] = {(c, p): 0 for c in (0, 1) for p in PIPES}
-        self.instances = Instances(talks)
+        self.instances = Instances(talks, eager is None)
         self._touch_bits: dict[Touch, int] = {}
         self._apart: dict[tuple[Touch, Touch], bool] = {}
         self._ends: dict[Hashable, dict[str, int]] = {}
@@ -81,15 +82,17 @@ class Exchange:
             if len(ends) > 1:
                 raise NotFollowedError(self._by_two_pipes(core, act, "waited for by", ends))
             state.signals[key] = tokens[1:]
-            order.learn(SCALAR if self._automatic else act.pipe, tokens[0])
-            if act.takes == "flag":
-                self._answered(state, core, act)
+            if self._eager is None:
+                order.learn(SCALAR if self._automatic else act.pipe, tokens[0])
+                if act.takes == "flag":
+                    self._answered(state, core, act)
         if act.frees is not None:
             key = (act.frees, 1 - core)
             state.signals[key] = (*state.signals.get(key, ()), -1)
-        if act.sync is not None:
-            self._sync(state, core, act)
-        self._touch(state, core, act)
+        if self._eager is None:
+            if act.sync is not None:
+                self._sync(state, core, act)
+            self._touch(state, core, act)
         if act.gives is not None:
             self._give(state, core, act)
         return True
@@ -131,7 +134,7 @@ class Exchange:
         if key is None:
             return
         order = state.orders[core]
-        if act.gives == "flag":
+        if act.gives == "flag" and self._eager is None:
             said = self._said(state, core, act)
             bit, first = self._bit_of(self._bits, said), self._bit_of(self._first, said)
             self._begin(state, bit | (first & ~order.live), core, act.pipe)
@@ -139,10 +142,10 @@ class Exchange:
             ends[act.pipe] = ends.get(act.pipe, 0) | bit
             if any(order.waits_for(act.pipe) & bits for pipe, bits in ends.items() if pipe != act.pipe):
                 self.mixed = self.mixed or self._by_two_pipes(core, act, "set by", ends)
-            if self._eager is not None and self._waiting[core] - {SCALAR, act.pipe}:
-                raise NotFollowedError(
-                    f"{act.pipe} of the {self._talks[core].kind} core may set the flag of line "
-                    f"{self._talks[core].line(act.step)} while another pipe waits")
+        if act.gives == "flag" and self._eager is not None and self._waiting[core] - {SCALAR, act.pipe}:
+            raise NotFollowedError(
+                f"{act.pipe} of the {self._talks[core].kind} core may set the flag of line "
+                f"{self._talks[core].line(act.step)} while another pipe waits")
         done = self._own(core) if self._automatic else self._on_pipe[core, act.pipe]
         state.signals[key] = (*state.signals.get(key, ()), order.waits_for(act.pipe) & ~done)
         state.givers[key] = act.step

@@ -31,9 +31,9 @@ class Touch:
 
 
 class Instances:
-    """What comes round in which loops."""
+    """What comes round in which loops; accesses only if they are `touched`."""
 
-    def __init__(self, talks: tuple[Talk, Talk]) -> None:
+    def __init__(self, talks: tuple[Talk, Talk], touched: bool) -> None:
         self._periods: dict[Turns, int] = {}
         self._places: dict[tuple[int, int], tuple[Place, frozenset[Turns]]] = {}
         self._known: dict[object, Touch] = {}
@@ -42,14 +42,14 @@ class Instances:
             if isinstance(one, Act):
                 ids = (one.id, one.sync.id if one.sync is not None else None)
                 self._note(around, *(id for id in ids if id is not None))
-        touched = [(core, access, talks[core].mark_place(access.place), around) for core, one, around in inside
-                   if isinstance(one, Act) for access in one.touched]
-        for _, _, place, around in touched:
+        places = [(core, access, talks[core].mark_place(access.place), around) for core, one, around in inside
+                  if touched and isinstance(one, Act) for access in one.touched]
+        for _, _, place, around in places:
             self._note(around, *place.exprs(), most=_LONGEST)
         for _, one, around in inside:
             if isinstance(one, Choice):
                 self._note(around, *_exprs(one.cond), most=_LONGEST)
-        for core, access, place, around in touched:
+        for core, access, place, around in places:
             options = [(p, self._rounds(p, around)) for p in (place, _widened(place))]
             self._places[core, access.number] = next((o for o in options if o[1]), options[0])
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import product
 from typing import TypeAlias
 
-from pypto_verified.index import Cond, Expr, IntLike, as_expr, const, substitute_cond, symbols_of
+from pypto_verified.index import Cond, Expr, IntLike, as_expr, const, substitute, substitute_cond, symbols_of
 from pypto_verified.index.cond import TRUE
 from pypto_verified.index.expr import Atom, from_atom
 from verifiers.access import Step
@@ -63,12 +63,26 @@ class State:
     def numbers(self) -> tuple[Expr, ...]:
         return tuple(self.stacks[c][n].k for c, n in self.turns())
 
+    def place(self) -> Hashable:
+        """Where the cores are, with how many signals under way."""
+        places = tuple(tuple(f.place for f in stack) for stack in self.stacks)
+        return (places, frozenset((k, len(v)) for k, v in self.signals.items() if v), self.met[0] - self.met[1],
+                self.last)
+
     def key(self) -> Hashable:
+        """The same, with all that the cores know of what is complete."""
         orders = tuple(
             (o.live, tuple(o.pending), frozenset(o.flags.items())) for o in self.orders)
-        places = tuple(tuple(f.place for f in stack) for stack in self.stacks)
-        return (places, orders, frozenset((k, v) for k, v in self.signals.items() if v), self.met[0] - self.met[1],
-                self.last)
+        return (self.place(), orders, frozenset((k, v) for k, v in self.signals.items() if v))
+
+    def join(self, other: State) -> None:
+        """Stand for another state at the same place too: only what is complete in both is relied on."""
+        for own, theirs in zip(self.orders, other.orders, strict=True):
+            own.flags = {k: v for k, v in own.flags.items() if k in theirs.flags}
+            own.join(Order(theirs.live, theirs.pending, {k: v for k, v in theirs.flags.items() if k in own.flags}))
+        for name, tokens in self.signals.items():
+            known = other.signals.get(name, ())
+            self.signals[name] = tuple(a | b for a, b in zip(tokens, known, strict=bool(tokens)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -144,14 +158,18 @@ def turns_apart(before: tuple[Expr, ...], now: tuple[Expr, ...]) -> tuple[int, .
     return steps if len(steps) == len(found) and any(steps) and min(steps) >= 0 else None
 
 
-def moved_on(before: Literals, now: Literals, turn: Expr) -> Iterator[Cond]:
-    """Lower bounds that have grown since, as they are if they grow as much each time: that they do is seen when the
-    same place comes up again (`covers`)."""
+def moved_on(before: Literals, now: Literals, here: Cond, there: Cond, turn: str) -> Iterator[Cond]:
+    """Lower bounds that have grown since `before` with what a loop asks before it goes on, `here` now and `there` some
+    turns on: as they are there if they go on like that. Whether they do is seen when the same place comes up again
+    (`covers`)."""
+    if here.expr is None or there.expr is None:
+        return
+    moved = there.expr - here.expr
     for c, old in product(now, before):
         if c.kind == old.kind == "nonneg" and c.expr is not None and old.expr is not None:
-            grown = (old.expr - c.expr).value
-            if grown is not None and grown > 0:
-                yield c.expr - grown * turn >= 0
+            once = (c.expr - old.expr).value
+            if once and (c.expr - here.expr).value is not None and substitute(moved, {turn: 1}).value == once:
+                yield c.expr + moved >= 0
 
 
 def covers(seen: Seen, numbers: tuple[Expr, ...], known: Literals) -> bool:

@@ -73,7 +73,10 @@ class Sides:
     def _walk(self, talks: tuple[Talk, Talk], meeting: frozenset[Pair], eager: int | None) -> Together:
         names = talks[0].names() | talks[1].names()
         known = all_of(c for c in conjuncts(self._known) if names_of(c) <= names)
-        return Together(talks, self._target, self._automatic, known, meeting, eager, self._strict)
+        found = Together(talks, self._target, self._automatic, known, meeting, eager, self._strict)
+        if not found.gave_up or eager is not None:
+            return found
+        return Together(talks, self._target, self._automatic, known, meeting, eager, self._strict, forgets=True)
 
     @property
     def lanes(self) -> tuple[Together, ...]:
@@ -104,7 +107,8 @@ class Sides:
         always = {w: self._sets(kind, [t.heard.get((kind, w), -1) for t in lanes], True) for w in waits}
         ever = {w: self._sets(kind, [t.maybe.get((kind, w), 0) for t in lanes], False) for w in waits}
         earlier = {w: self._sets(kind, [t.earlier.get((kind, w), 0) for t in lanes], False) for w in waits}
-        return Hearing(always, ever, earlier, None if self._automatic else open_, other)
+        exact = not any(t.forgets for t in self.lanes)
+        return Hearing(always, ever if exact else None, earlier, None if self._automatic else open_, other)
 
     def _sets(self, kind: str, bits: list[int], always: bool) -> frozenset[Told]:
         """The sets that both lanes, or one of them, have these bits for."""

@@ -18,7 +18,7 @@ from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.targets import Target
 from verifiers.cross_flags import two_channels
 from verifiers.race.exchange import Exchange, Pair
-from verifiers.race.literals import decided
+from verifiers.race.literals import decided, strongest
 from verifiers.race.order import Order
 from verifiers.race.side_state import (
     TURN,
@@ -36,10 +36,14 @@ from verifiers.race.side_state import (
 from verifiers.race.talk import Act, Choice, NotFollowedError, Talk, Turns
 from verifiers.solver.cone import conjuncts, names_of
 
-MOST_ACTS = 4_000
+MOST_ACTS = 6_000
 """Ops that are followed, on all paths together; each place where both cores wait or are at a loop counts as ten."""
-_MOST_SEEN = 24
+_MANY_ACTS = 24_000
+"""The same where signals alone are counted, or less is told apart."""
+_MOST_SEEN = 80
 """Times that the cores come to the same places with the same signals."""
+_FEW = 4
+"""Rounds that a loop is followed iteration by iteration, where it is known that there are no more."""
 _TOO_MANY = "the cube core and the vector core have too many paths together"
 _MOST_ALIKE = 3
 """Paths to one place, with the same signals, that are told apart by what they know."""
@@ -48,20 +52,26 @@ _MOST_ALIKE = 3
 class Together:
     """The walk. `why`: what keeps it from standing for all runs, '' if nothing; then no core waits for ever, no flag
     is left, and `exchange` holds for all runs. The core number `eager` goes on whenever it can: then no counter of the
-    other one ever exceeds what it holds, in any order of the two."""
+    other one ever exceeds what it holds, in any order of the two. Where it `forgets` which trip count an inner loop
+    had, and what some paths alone have seen complete, `exchange.maybe` and `exchange.earlier` leave out what is so on
+    some paths; `gave_up`: it may help to do so."""
 
     def __init__(
         self, talks: tuple[Talk, Talk], target: Target, automatic: bool, assumed: Cond, meeting: frozenset[Pair],
-        eager: int | None = None, strict: bool = False,
+        eager: int | None = None, strict: bool = False, forgets: bool = False,
     ) -> None:
         self.why = ""
+        self.gave_up = False
         self.exchange = Exchange(talks, target, automatic, meeting, eager, strict)
         self._eager = eager
+        self._assumed = frozenset(conjuncts(assumed))
+        self.forgets = forgets
+        self._joined: dict[Hashable, State] = {}
         self._talks = talks
         self._seen: dict[Hashable, list[Seen]] = {}
-        self._left = MOST_ACTS
+        self._left = MOST_ACTS if eager is None and not forgets else _MANY_ACTS
         self._made = 0
-        start = State([(Frame(t.said, 0),) for t in talks], [Order(), Order()], frozenset(conjuncts(assumed)))
+        start = State([(Frame(t.said, 0),) for t in talks], [Order(), Order()], self._assumed)
         for core, talk in enumerate(talks):
             start.signals |= {(name, core): (-1,) * n for name, n in talk.slots(least=eager is None).items()}
         try:
@@ -92,12 +102,13 @@ class Together:
             self._spend(10)
             live = symbols_of(*state.numbers()).keys()
             older = (without_turns(c, {n for n in names_of(c) if n.startswith(TURN)} - live) for c in state.known)
-            state.known = frozenset(c for c in older if c is not TRUE and self._lasts(state, heads, c))
+            state.known = strongest(c for c in older if self._lasts(state, heads, c))
+            if self.forgets:
+                self._forget(state, heads)
             if self._followed(state):
                 return None
             self._generalised(state)
-            core = self._eager if self._eager in heads else (
-                heads[0] if len(heads) == 1 or state.last != heads[0] else heads[1])
+            core = self._eager if self._eager in heads else self._next(state, heads)
             asked = core, self._goes(state, core)
         core, cond = asked
         taken = decided(cond, state.known)
@@ -109,6 +120,28 @@ class Together:
             state.known = with_literal(state.known, taken)
         self._take(state, core, taken is not FALSE)
         return state
+
+    def _next(self, state: State, heads: list[int]) -> int:
+        """Whose loop goes on: in turn, but the inner one of two if those around are to start together."""
+        depths = [len(state.stacks[core]) for core in heads]
+        if self.forgets and len(set(depths)) > 1:
+            return heads[depths.index(max(depths))]
+        return heads[0] if len(heads) == 1 or state.last != heads[0] else heads[1]
+
+    def _forget(self, state: State, heads: list[int]) -> None:
+        """At the next iteration of loops around loops, what is known but of their own trip counts is what was assumed:
+        else each trip count of an inner loop would be followed on its own through all that comes after it."""
+        loops = [f.turns for core in heads if (f := state.stacks[core][-1]).turns is not None]
+        together = len({state.stacks[core][-1].k.uid for core in heads}) == 1 and len(heads) == 2
+        if together and all(any(isinstance(one, Turns) for one in t.body) for t in loops):
+            own = symbols_of(*(e for t in loops for e in (t.lower, t.upper, t.step)))
+            state.known = frozenset(
+                c for c in state.known if c in self._assumed or own.keys() & names_of(c)
+                or decided(c, self._assumed) is TRUE) | self._assumed
+            known = self._joined.get(state.place())
+            if known is not None:
+                state.join(known)
+            self._joined[state.place()] = state.copy()
 
     def _goes(self, state: State, core: int) -> Cond:
         frame = state.stacks[core][-1]
@@ -163,10 +196,11 @@ class Together:
         if any(covers(seen, numbers, state.known) for seen in found):
             return True
         same = [seen for seen in found if seen.turn is None and same_turns(seen.numbers, numbers)]
-        if len(same) >= _MOST_ALIKE:
+        if len(same) >= (_MOST_ALIKE if self._eager is None else _MOST_SEEN):
             for seen in same:
                 state.known = frozenset(c for c in state.known if decided(c, seen.known) is TRUE)
         if len(found) >= _MOST_SEEN:
+            self.gave_up = True
             raise NotFollowedError(_TOO_MANY)
         found.append(Seen(numbers, state.known))
         return False
@@ -177,26 +211,25 @@ class Together:
         found = self._seen[state.key()]
         for seen in found[:-1]:
             steps = turns_apart(seen.numbers, numbers) if seen.turn is None else None
-            if steps is None or not self._comes_round(state, steps):
+            if steps is None or not self._comes_round(state, steps) or self._ends_soon(state, steps):
                 continue
+            if any(decided(c, state.known) is FALSE for c in seen.known):
+                continue  # another path
             self._made += 1
             name = f"{TURN}{self._made}"
-            turn = symbol(name, 0)
             known = state.known
             for (core, depth), step in zip(state.turns(), steps, strict=True):
                 frame = state.stacks[core][depth]
                 if step and frame.turns is not None:
-                    stack = list(state.stacks[core])
-                    stack[depth] = replace(frame, k=frame.k + step * turn)
+                    stack, outer = list(state.stacks[core]), values_of(state.stacks[core][:depth])
+                    stack[depth] = replace(frame, k=frame.k + step * symbol(name, 0))
                     state.stacks[core] = tuple(stack)
-                    before = frame.turns.goes(
-                        frame.k + step * turn - (1 if frame.next < 0 else 0), values_of(state.stacks[core][:depth]))
-                    first = substitute_cond(before, {name: 0})
-                    if decided(first, known) is TRUE:
-                        state.known = with_literal(state.known, before)
-            for c in moved_on(seen.known, known, turn):
-                state.known = with_literal(state.known, c)
-            found.append(Seen(numbers, state.known, turn, steps))
+                    here, there = (frame.turns.goes(f.k - (f.next < 0), outer) for f in (frame, stack[depth]))
+                    if decided(here, known) is TRUE:
+                        state.known = with_literal(state.known, there)
+                    for c in moved_on(seen.known, known, here, there, name):
+                        state.known = with_literal(state.known, c)
+            found.append(Seen(numbers, state.known, symbol(name, 0), steps))
             return
 
     def _comes_round(self, state: State, steps: tuple[int, ...]) -> bool:
@@ -206,9 +239,18 @@ class Together:
             frame.turns is not None and n % self.exchange.instances.period(frame.turns)
             for frame, n in zip(frames, steps, strict=True))
 
+    def _ends_soon(self, state: State, steps: tuple[int, ...]) -> bool:
+        """Whether one of the loops that go on is known to end: then its iterations are followed one by one."""
+        frames = [(core, depth, n) for (core, depth), n in zip(state.turns(), steps, strict=True) if n]
+        ends = (
+            (frame := state.stacks[core][depth]).turns is not None and frame.turns.goes(
+                frame.k + _FEW * n, values_of(state.stacks[core][:depth])) for core, depth, n in frames)
+        return any(isinstance(c, Cond) and decided(c, state.known) is FALSE for c in ends)
+
     def _spend(self, acts: int) -> None:
         self._left -= acts
         if self._left < 0:
+            self.gave_up = True
             raise NotFollowedError(_TOO_MANY)
 
     # One core
