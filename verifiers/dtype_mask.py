@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 from pypto_verified.index import Cond, all_of, any_of
 from pypto_verified.index.cond import FALSE, TRUE
-from verifiers.access import SymbolKind, TileUse
+from verifiers.access import AccessProgram, SymbolKind, TileUse
 from verifiers.access.overlap import disjoint, same_bytes
 from verifiers.elementwise import OPS
 from verifiers.last_write import effects_of, last_writes_of
 from verifiers.op_sites import COL_EXPANSION, COL_REDUCTION, PARTIAL, ROW_EXPANSION, ROW_REDUCTION, names
-from verifiers.reaching import Source
+from verifiers.reaching import Source, around
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
 
@@ -51,32 +51,34 @@ def _sites(context: Context) -> Iterator[MaskSite]:
                 yield MaskSite(context, step.op, step.path, label, tile, "", TRUE)
             others = [s for s in sources if s.step.op.name not in _COMPARISONS]
             for mask in masks:
-                later = [o for o in others if _may_be_later(o, mask)]
+                later = [o for o in others if _may_be_later(program, o, mask)]
                 between = any_of(all_of((o.path, ~disjoint(o.tile, tile))) for o in later)
                 if between is not FALSE:
                     luck = program.symbols.new(f"{tile.name}_written_between", SymbolKind.OPAQUE, 0, 1)
                     between = all_of((between, luck >= 1))
-                again = any_of(_again(o, mask, tile) for o in later)
+                again = any_of(_again(program, o, mask, tile) for o in later)
                 apart = any_of((disjoint(mask.tile, tile), again, between))
                 origin = f"{op_text(mask.step.op)} at line {program.location(mask.step.op).line}"
                 yield MaskSite(context, step.op, step.path & mask.path, label, tile, origin, apart)
 
 
-def _may_be_later(other: Source, mask: Source) -> bool:
+def _may_be_later(program: AccessProgram, other: Source, mask: Source) -> bool:
     if other.step.index > mask.step.index:
         return True
-    return bool(set(other.step.loops) & set(mask.step.loops)) and not (_of_this_turn(other) and _of_this_turn(mask))
+    shared = set(around(program, other.step)) & set(around(program, mask.step))
+    return bool(shared) and not (_of_this_turn(program, other) and _of_this_turn(program, mask))
 
 
-def _again(other: Source, mask: Source, tile: TileUse) -> Cond:
+def _again(program: AccessProgram, other: Source, mask: Source, tile: TileUse) -> Cond:
     """When a later write of the same iteration has surely replaced what is read. What an earlier iteration wrote has
     lost its condition: it may be the older one."""
-    known = other.step.index > mask.step.index and _of_this_turn(other) and _of_this_turn(mask)
+    known = other.step.index > mask.step.index and _of_this_turn(program, other) and _of_this_turn(program, mask)
     return all_of((other.path, same_bytes(other.tile, tile))) if known else FALSE
 
 
-def _of_this_turn(source: Source) -> bool:
-    return not source.step.loops or (source.path is not TRUE and source.path is source.step.path)
+def _of_this_turn(program: AccessProgram, source: Source) -> bool:
+    """Whether a write was surely made in the iteration of the read; what a while loop tests is made again too."""
+    return not around(program, source.step) or (source.path is not TRUE and source.path is source.step.path)
 
 
 DTYPE_MASK: Rule[MaskSite] = Rule(

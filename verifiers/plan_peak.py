@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pypto_verified.layouts import Space
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step
 from verifiers.plan import exact_capacity
+from verifiers.reaching import around
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
 
@@ -38,6 +39,7 @@ class _Alive:
     """Backwards over a program: the tiles without addresses whose values are read later, and where most of them are."""
 
     def __init__(self, program: AccessProgram, scratch: bool) -> None:
+        self._program = program
         self._scratch = scratch
         self.most: dict[Space, tuple[int, Step, tuple[Root, ...]]] = {}
         self._heads: dict[Loop, frozenset[Root]] = {}
@@ -59,11 +61,19 @@ class _Alive:
             return after
         if isinstance(node, Branch):
             return self._before(node.then, after) | self._before(node.orelse, after)
-        head = self._heads.get(node, frozenset()) | after
-        while (before := self._from_outside(self._before(node.body, head), node) | head) != head:
-            head = before
-        self._heads[node] = head
-        return head
+        return self._loop(node, after)
+
+    def _loop(self, loop: Loop, after: frozenset[Root]) -> frozenset[Root]:
+        """A loop ends where it has tested its condition; what a while loop does for that, it does before each test."""
+        tested, turn = Sequence(loop.body.items[:loop.head]), Sequence(loop.body.items[loop.head:])
+        begin = self._heads.get(loop, frozenset())
+        while True:
+            passed = self._from_outside(self._before(turn, begin), loop) | after
+            more = self._before(tested, passed) | begin
+            if more == begin:
+                self._heads[loop] = begin
+                return begin
+            begin = more
 
     def _step(self, step: Step, after: frozenset[Root]) -> frozenset[Root]:
         writes = frozenset(t.root for t in step.writes() if t.root in self._writers)
@@ -81,7 +91,8 @@ class _Alive:
     def _is_written(self, root: Root, step: Step) -> bool:
         """Whether a write may come before `step`, in this iteration or an earlier one."""
         writers = self._writers[root]
-        return writers[0].index <= step.index or any(set(w.loops) & set(step.loops) for w in writers)
+        again = set(around(self._program, step))
+        return writers[0].index <= step.index or any(again.intersection(around(self._program, w)) for w in writers)
 
     def _count(self, step: Step, alive: frozenset[Root]) -> None:
         needed: Counter[Space] = Counter()

@@ -52,3 +52,36 @@ def test_a_slot_is_judged_by_what_surely_wrote_it_last(text: str, verdict: Verdi
     found = [o.verdict for r in verify(read(text, "k.pto"), target("a2a3")) for o in r.obligations
              if o.rule == "DTYPE-MASK"]
     assert found == [verdict]
+
+
+_READ = f"pto.tcvt ins(%a {{rmode = #pto<round_mode RINT>}} : {_BYTES}) outs(%d : {_WIDE})"
+_MASK = f"pto.tcmps ins(%s, %three {{cmpMode = #pto<cmp eq>}} : {_NUMBERS}, i32) outs(%a : {_BYTES})"
+
+
+def _if(condition: str, op: str) -> str:
+    return f"scf.if {condition} {{\n{op}\n}}"
+
+
+def _loop(head: tuple[str, ...], body: tuple[str, ...]) -> str:
+    """A while loop of `%k` iterations; the head runs once more. `%a` holds numbers before it."""
+    return kernel("\n".join((
+        "%three = arith.constant 3 : i32", alloc("s", _NUMBERS), fill("s", _NUMBERS),
+        "%some = arith.cmpi sgt, %k, %c0 : index", alloc("a", _BYTES, 32768, cols="c8"), fill("a", _BYTES),
+        alloc("d", _WIDE, 65536, cols="c8"), "%end = scf.while (%w = %c0) : (index) -> index {", *head,
+        "%more = arith.cmpi slt, %w, %k : index", "scf.condition(%more) %w : index", "} do {", "^bb0(%i: index):",
+        *body, "%after = arith.addi %i, %c1 : index", "scf.yield %after : index", "}",
+        out("d", _WIDE, "c32", "c8", "m", "f16"))), "%m: !pto.ptr<f16>, %k: index, %c: i1, %e: i1")
+
+
+@pytest.mark.parametrize(("text", "verdict"), [
+    (_loop((_READ, _if("%c", _MASK), _if("%e", fill("a", _BYTES))), ()), Verdict.UNKNOWN),
+    (_loop((_if("%some", fill("a", _BYTES)), _READ), (_MASK,)), Verdict.UNKNOWN),
+    (_loop((fill("a", _BYTES), _READ), (_MASK,)), Verdict.PROVED),
+    (_loop((_READ,), (_MASK,)), Verdict.REFUTED),
+], ids=["perhaps of the test before", "perhaps written again", "written again", "of the body before"])
+def test_a_test_of_a_while_loop_finds_what_the_body_and_the_test_before_left(text: str, verdict: Verdict) -> None:
+    """A mask that one test may have written the next one may read, whatever else that one may have written after it;
+    and what a body wrote the next test may have written over before it reads."""
+    found = [o.verdict for r in verify(read(text, "k.pto"), target("a2a3")) for o in r.obligations
+             if o.rule == "DTYPE-MASK"]
+    assert found == [verdict]

@@ -81,3 +81,31 @@ def test_a_tile_made_in_a_loop_is_a_new_one_in_each_iteration() -> None:
 
 def test_addresses_are_for_the_other_rules() -> None:
     assert peak(*(line for k in "abc" for line in (alloc(k, LARGE, 0, "c128"), fill(k, LARGE)))) == set()
+
+
+def loop(head: tuple[str, ...], body: tuple[str, ...]) -> str:
+    """A while loop of `%flag` iterations; the head runs once more."""
+    return "\n".join((
+        "%end = scf.while (%w = %c0) : (index) -> index {", *head, "%more = arith.cmpi slt, %w, %flag : index",
+        "scf.condition(%more) %w : index", "} do {", "^bb0(%k: index):", *body, "%next = arith.addi %k, %c1 : index",
+        "scf.yield %next : index", "}"))
+
+
+TWO = (made("a"), made("b"), used("b"), used("a"))
+"""Two tiles that are alive together."""
+
+
+@pytest.mark.requirement("MP-07")
+@pytest.mark.parametrize(("head", "body", "expected"), [
+    (TWO, (fill("x", LARGE),), Verdict.REFUTED),
+    ((fill("x", LARGE),), TWO, Verdict.PROVED),
+    ((*TWO, fill("x", LARGE)), (), Verdict.PROVED),
+    ((fill("x", LARGE), *TWO), (), Verdict.REFUTED),
+    ((), (*TWO, fill("x", LARGE)), Verdict.PROVED),
+])
+def test_a_while_loop_may_end_after_its_test_and_not_after_its_body(
+    head: tuple[str, ...], body: tuple[str, ...], expected: Verdict
+) -> None:
+    """`x` is read behind the loop: what the body wrote is alive in the test that comes after it, what the test wrote is
+    not alive in the body, as the next test writes it anew."""
+    assert peak(alloc("x", LARGE, None, "c128"), loop(head, body), used("x")) == {expected}
