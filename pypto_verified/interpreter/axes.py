@@ -76,8 +76,7 @@ def _reduction(fn: Reduce, axis: int, index_result: bool) -> Callable[[Site], Va
             unclear = unclear | left.unclear
             if not left.exact:
                 site.leave_open()
-        with np.errstate(all="ignore"):
-            data[out.window()] = np.expand_dims(fn(a.data[region], at, a.dtype), at)
+        data[out.window()] = np.expand_dims(fn(a.data[region], at, a.dtype), at)
         poison[out.window()] = np.expand_dims(unclear, at)
         return out
 
@@ -120,11 +119,10 @@ def _expand_with(name: str, axis: int) -> Callable[[Site], Value]:
         data, poison = _vector(site.tile(1), a.shape, axis)
         if site.call.op in UNSPECIFIED:
             site.leave_open()
-        with np.errstate(all="ignore"):
-            if name == "expdif":
-                combined = settle(np.exp(settle(a.data - data, a.dtype)), a.dtype)
-            else:
-                combined = settle(BINARY[name](a.data, data), a.dtype)
+        if name == "expdif":
+            combined = settle(np.exp(settle(a.data - data, a.dtype)), a.dtype)
+        else:
+            combined = settle(BINARY[name](a.data, data), a.dtype)
         return fresh(combined, a.poison | poison, a.valid, a.dtype)
 
     return apply

@@ -29,8 +29,7 @@ def _product(site: Site, lhs: Tile, rhs: Tile, start: tuple[Carrier, Bools] | No
     poison = poison | left.unclear
     if not left.exact:
         site.leave_open()
-    with np.errstate(all="ignore"):
-        total = a @ b if start is None else a @ b + start[0][:m, :n]
+    total = a @ b if start is None else a @ b + start[0][:m, :n]
     if start is not None:
         poison = poison | start[1][:m, :n]
     return settle(total, dtype), poison

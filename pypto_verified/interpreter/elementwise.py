@@ -100,9 +100,8 @@ def _binary(name: str, fn: Fn2) -> Callable[[Site], Value]:
         a, b = site.tile(0), site.tile(1)
         same_shape(a, b)
         _no_zero_divisor(b.data, a.poison | b.poison, name, a.dtype)
-        with np.errstate(all="ignore"):
-            poison = a.poison | b.poison | _no_count(name, b.data, a.dtype)
-            return result(fn(a.data, b.data), poison, a.valid, a.dtype)
+        poison = a.poison | b.poison | _no_count(name, b.data, a.dtype)
+        return result(fn(a.data, b.data), poison, a.valid, a.dtype)
 
     return tile_tile
 
@@ -112,8 +111,7 @@ def _with_scalar(name: str, fn: Fn2) -> Callable[[Site], Value]:
         a = site.tile(0)
         s = scalar_as(site.scalar(1), INT32 if name in _SHIFTS else a.dtype)
         _no_zero_divisor(np.zeros_like(a.data) + s, a.poison, name, a.dtype)
-        with np.errstate(all="ignore"):
-            return result(fn(a.data, s), a.poison | _no_count(name, s, a.dtype), a.valid, a.dtype)
+        return result(fn(a.data, s), a.poison | _no_count(name, s, a.dtype), a.valid, a.dtype)
 
     return tile_scalar
 
@@ -132,8 +130,7 @@ def _carry(fn: Fn2) -> Callable[[Site], Value]:
         middle = site.args[1]
         b = middle.data if isinstance(middle, Tile) else scalar_as(site.scalar(1), a.dtype)
         poison = a.poison | c.poison | (middle.poison if isinstance(middle, Tile) else False)
-        with np.errstate(all="ignore"):
-            return result(settle(fn(a.data, b), a.dtype) + c.data, poison, a.valid, a.dtype)
+        return result(settle(fn(a.data, b), a.dtype) + c.data, poison, a.valid, a.dtype)
 
     return apply
 
@@ -149,8 +146,7 @@ def _part(fn: Fn2) -> Callable[[Site], Value]:
         a, b = site.tile(0), site.tile(1)
         same_shape(a, b)
         in_a, in_b = inside(a.shape, a.valid), inside(b.shape, b.valid)
-        with np.errstate(all="ignore"):
-            both = settle(fn(a.data, b.data), a.dtype)
+        both = settle(fn(a.data, b.data), a.dtype)
         data = np.where(in_a & in_b, both, np.where(in_a, a.data, b.data))
         poison = np.where(in_a, a.poison, False) | np.where(in_b, b.poison, False) | ~(in_a | in_b)
         valid = tuple(max(m, n) for m, n in zip(a.valid, b.valid, strict=True))
@@ -179,8 +175,7 @@ def _unary(fn: Fn1) -> Callable[[Site], Value]:
         a = site.tile(0)
         if site.call.op in UNSPECIFIED:
             site.leave_open()
-        with np.errstate(all="ignore"):
-            return result(fn(a.data), a.poison, a.valid, a.dtype)
+        return result(fn(a.data), a.poison, a.valid, a.dtype)
 
     return apply
 
@@ -193,23 +188,20 @@ for _name, _fn1 in UNARY.items():
 def _leaky(site: Site) -> Value:
     a = site.tile(0)
     slope = scalar_as(site.scalar(1), a.dtype)
-    with np.errstate(all="ignore"):
-        return result(np.where(a.data > 0, a.data, a.data * slope), a.poison, a.valid, a.dtype)
+    return result(np.where(a.data > 0, a.data, a.data * slope), a.poison, a.valid, a.dtype)
 
 
 @meaning("tile.prelu")
 def _parametric(site: Site) -> Value:
     a, slope = site.tile(0), site.tile(1)
     same_shape(a, slope)
-    with np.errstate(all="ignore"):
-        return result(np.where(a.data > 0, a.data, a.data * slope.data), a.poison | slope.poison, a.valid, a.dtype)
+    return result(np.where(a.data > 0, a.data, a.data * slope.data), a.poison | slope.poison, a.valid, a.dtype)
 
 
 @meaning("tile.cast")
 def _cast(site: Site) -> Value:
     a = site.tile(0)
     target = site.dtype_attr("target_type", a.dtype)
-    with np.errstate(all="ignore"):
-        mode = Round(site.int_attr("mode"))
-        poison = a.poison | overflows(a.data, a.dtype, target, mode)
-        return fresh(cast(a.data, a.dtype, target, mode), poison, a.valid, target)
+    mode = Round(site.int_attr("mode"))
+    poison = a.poison | overflows(a.data, a.dtype, target, mode)
+    return fresh(cast(a.data, a.dtype, target, mode), poison, a.valid, target)

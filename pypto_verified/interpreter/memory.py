@@ -49,8 +49,7 @@ def _store(site: Site) -> Value:
     if site.int_attr("atomic"):
         if tensor.poison[at].any():
             raise Fault("adds to global memory that has no defined value", offsets)
-        with np.errstate(all="ignore"):
-            values = settle(tensor.data[at] + values, tensor.dtype)
+        values = settle(tensor.data[at] + values, tensor.dtype)
     tensor.data[at] = values
     tensor.poison[at] = False
     return tensor

@@ -3,6 +3,7 @@
 Values travel in exact carriers: float types as float64, integer types as int64. Every float type here has at most 24
 bits of significand, so a sum, product, quotient or root of two of its values, computed in float64 and rounded once
 more, is the correctly rounded result (float64 has more than 2*24 + 1 bits: double rounding is innocuous).
+Numpy's warnings about overflow are off while a kernel is interpreted: infinities and NaN are results like others.
 """
 
 from __future__ import annotations
@@ -67,8 +68,7 @@ def to_carrier(array: NDArray[np.generic], dtype: DType) -> Carrier:
 
 def from_carrier(values: Carrier, dtype: DType) -> NDArray[np.generic]:
     """Store values that are already in the type (after `settle` or a cast)."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        return values.astype(storage(dtype))
+    return values.astype(storage(dtype))
 
 
 def int_range(dtype: DType) -> tuple[int, int]:
@@ -113,11 +113,10 @@ def _value_table(name: str) -> Floats:
 def _neighbours(x: Floats, dtype: DType) -> tuple[Floats, Floats]:
     """The greatest value <= x and the least value >= x (infinities beyond the finite range)."""
     if dtype.bits == 32:
-        with np.errstate(over="ignore"):
-            near = x.astype(np.float32)
-            wide = near.astype(np.float64)
-            down = np.where(wide > x, np.nextafter(near, np.float32(-np.inf)), near).astype(np.float64)
-            up = np.where(wide < x, np.nextafter(near, np.float32(np.inf)), near).astype(np.float64)
+        near = x.astype(np.float32)
+        wide = near.astype(np.float64)
+        down = np.where(wide > x, np.nextafter(near, np.float32(-np.inf)), near).astype(np.float64)
+        up = np.where(wide < x, np.nextafter(near, np.float32(np.inf)), near).astype(np.float64)
         return down, up
     table = _value_table(dtype.name)
     low = np.searchsorted(table, x, side="right") - 1

@@ -96,9 +96,10 @@ def interpret(
     frame = _Frame(function, block=block, lane=lane, max_steps=max_steps, observe=observe, pipes=pipes)
     frame.loose = frame.loose if loose is None else loose
     frame.env, tensors = bind(function, inputs)
-    with contextlib.suppress(_Return):
-        _block(frame, function.body)
-    return {name: from_carrier(t.data, t.dtype) for name, t in tensors.items()}
+    with np.errstate(all="ignore"):
+        with contextlib.suppress(_Return):
+            _block(frame, function.body)
+        return {name: from_carrier(t.data, t.dtype) for name, t in tensors.items()}
 
 
 def _block(frame: _Frame, body: Sequence[Stmt]) -> tuple[Value, ...]:
