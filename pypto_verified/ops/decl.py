@@ -68,8 +68,9 @@ class OpDecl:
 
     `deduce` is None for an op that is registered by name only: a call of it raises NotModelled. `out_space`: the
     result's space when fixed; `space_from`: index of the operand whose space the result has; `space_keyword`: the
-    result's space is the keyword target_memory. `inplace`: the operand whose buffer the result is. `view`: no bytes
-    move, the result shares the bytes of operand 0. `noalias`: operands whose bytes the result may not share.
+    result's space is the keyword target_memory. `inplace`: the operand whose buffer the result is; `overwrites`:
+    positions of that and of scratch, whose contents mean nothing. `view`: no bytes move, the result shares the bytes
+    of operand 0. `noalias`: operands whose bytes the result may not share.
     `row_major`: operands and result must be row-major (ResolveBackendOpLayouts sees to it). `fills`: an omitted
     operand takes the value of another. `positions`: that of each parameter. `signature`: the order of parameters and
     keywords in a kernel's call.
@@ -84,6 +85,7 @@ class OpDecl:
     space_from: int | None
     space_keyword: bool
     inplace: int | None
+    overwrites: tuple[int, ...]
     view: bool
     noalias: tuple[int, ...]
     row_major: bool
@@ -117,6 +119,11 @@ def _params(text: str, spaces: list[str]) -> tuple[Param, ...]:
         allowed = frozenset(_SPACES[c] for c in letters if c != ".")
         found.append(Param(name, PARAM_KINDS[kind], optional, allowed))
     return tuple(found)
+
+
+def is_scratch(param: str) -> bool:
+    """Whether an operand of that name is scratch: the op overwrites it and its contents mean nothing."""
+    return param.startswith("tmp") or param == "scratch"
 
 
 def _keyword(word: str) -> Keyword:
@@ -160,6 +167,7 @@ def op(
         space_from=int(out[1:]) if out.startswith("=") else None,
         space_keyword=out == "kw",
         inplace=inplace,
+        overwrites=tuple(i for i, p in enumerate(declared) if i == inplace or is_scratch(p.name)),
         view=view,
         noalias=tuple(names.index(n) for n in (tiles if noalias == "*" else noalias.split())),
         row_major=row_major,

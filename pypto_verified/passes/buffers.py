@@ -3,14 +3,14 @@ stand on an operand that it reads."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 
 from pypto_verified.ir.expr import Call, Const, Expr, Var
 from pypto_verified.ir.types import MemRef, TileType
 from pypto_verified.ir.walk import children
 from pypto_verified.layouts import Space
-from pypto_verified.ops.registry import lookup
+from pypto_verified.ops.decl import is_scratch
+from pypto_verified.ops.registry import OPS
 from pypto_verified.targets import Target
 
 POP_OPS = frozenset({"tile.tpop_from_aic", "tile.tpop_from_aiv"})
@@ -46,36 +46,31 @@ def tile_bases(e: Expr) -> set[str]:
 
 def shared_operand(call: Call) -> int | None:
     """The position of the tile operand whose buffer the result is: a view of it, or the same bytes overwritten."""
-    decl = lookup(call.op)
+    decl = OPS[call.op]
     k = decl.inplace if decl.inplace is not None else 0 if decl.view else None
     return k if k is not None and isinstance(call.type, TileType) else None
 
 
 def is_view(call: Call) -> bool:
     """Whether the op moves no bytes."""
-    decl = lookup(call.op)
+    decl = OPS[call.op]
     return decl.view and decl.inplace is None and isinstance(call.type, TileType)
 
 
-def overwritten(call: Call) -> Iterator[Var]:
+def overwritten(call: Call) -> list[Var]:
     """The tile operands that the op writes: the one it works on in place, and its scratch."""
-    decl = lookup(call.op)
-    for k, (param, arg) in enumerate(zip(decl.params, call.args, strict=False)):
-        if not isinstance(arg, Var) or not isinstance(arg.type, TileType):
-            continue
-        if k == decl.inplace or is_scratch(param.name):
-            yield arg
-
-
-def is_scratch(param: str) -> bool:
-    """Whether an operand of that name is scratch: the op overwrites it and its contents mean nothing."""
-    return param.startswith("tmp") or param == "scratch"
+    found: list[Var] = []
+    for k in OPS[call.op].overwrites:
+        arg = call.args[k] if k < len(call.args) else None
+        if isinstance(arg, Var) and isinstance(arg.type, TileType):
+            found.append(arg)
+    return found
 
 
 def may_stand_on(call: Call, position: int, result: TileType) -> bool:
     """Whether the result may have the bytes of the operand at `position`: the op allows it, and both have the same
     elements at the same addresses, so that no element is overwritten before it is read."""
-    decl = lookup(call.op)
+    decl = OPS[call.op]
     operand = call.args[position]
     assert isinstance(operand, Var) and isinstance(operand.type, TileType), "asked about a tile operand"
     if position in decl.noalias or is_scratch(decl.params[position].name):
