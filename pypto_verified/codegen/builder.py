@@ -67,14 +67,14 @@ class Constants:
     ADDRESS, VIEW, BODY = range(3)
 
     def __init__(self) -> None:
-        self._found: dict[tuple[bytes | int, DType], _Constant] = {}
+        self._found: dict[tuple[bytes | int, str], _Constant] = {}
         self._floats = 0
 
     def take(self, value: int | float | bool, dtype: DType, section: int = BODY) -> Value:
         """The constant `value`; `dtype` is signless, an index, i1 or a float."""
         payload: int | float | bool = float(value) if dtype.kind == "float" else int(value)
         # Zeros of both signs and NaNs are different constants, so floats are keyed by their bits.
-        key = (pack("<d", payload) if isinstance(payload, float) else payload, dtype)
+        key = (pack("<d", payload) if isinstance(payload, float) else payload, dtype.name)
         found = self._found.get(key)
         if found is None:
             made = Value(self._name(payload, dtype), ScalarType(dtype))
