@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from pypto_verified.ir.stmt import Eval, Stmt
 from pypto_verified.ir.walk import definitions, names_in, operands, type_exprs, walk_stmts
@@ -10,12 +10,12 @@ from pypto_verified.ir.walk import definitions, names_in, operands, type_exprs, 
 Block = tuple[Stmt, ...]
 
 
-def assigned(block: Iterable[Stmt]) -> frozenset[str]:
+def assigned(block: Sequence[Stmt]) -> frozenset[str]:
     """The names that a block defines at any depth."""
     return frozenset(v.name for s in walk_stmts(block) for v in definitions(s))
 
 
-def mentioned(block: Iterable[Stmt]) -> frozenset[str]:
+def mentioned(block: Sequence[Stmt]) -> frozenset[str]:
     """The names that a block reads, defines or has in a type."""
     found: set[str] = set()
     for s in walk_stmts(block):

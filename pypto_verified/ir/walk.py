@@ -6,7 +6,7 @@ reaches them, so that renaming a variable renames it in the types that mention i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from operator import is_
 from typing import Any
 
@@ -86,8 +86,10 @@ def blocks(s: Stmt) -> tuple[tuple[Stmt, ...], ...]:
     return () if inner is None else inner(s)
 
 
-def walk_stmts(body: Iterable[Stmt]) -> list[Stmt]:
+def walk_stmts(body: Sequence[Stmt]) -> list[Stmt]:
     """All statements of a block, each before those inside it."""
+    if _BLOCKS.keys().isdisjoint(map(type, body)):
+        return [*body]
     found: list[Stmt] = []
     for s in body:
         found.append(s)
@@ -98,13 +100,21 @@ def walk_stmts(body: Iterable[Stmt]) -> list[Stmt]:
     return found
 
 
-def calls(body: Iterable[Stmt]) -> Iterator[Call]:
+def calls(body: Sequence[Stmt]) -> list[Call]:
     """All op calls of a block in source order, outer calls before the calls in their operands."""
+    found: list[Call] = []
     for s in walk_stmts(body):
         for e in operands(s):
-            for inner in walk_expr(e):
-                if isinstance(inner, Call):
-                    yield inner
+            _add_calls(e, found)
+    return found
+
+
+def _add_calls(e: Expr, found: list[Call]) -> None:
+    if isinstance(e, Call):
+        found.append(e)
+    for child in children(e):
+        if not isinstance(child, (Var, Const)):
+            _add_calls(child, found)
 
 
 def definitions(s: Stmt) -> tuple[Var, ...]:
@@ -123,15 +133,16 @@ def has_call(e: Expr) -> bool:
 
 def names_in(e: Expr) -> set[str]:
     """The names of all variables in an expression; dims of types are not visited."""
+    if isinstance(e, Var):
+        return {e.name}
     found: set[str] = set()
     ahead = [e]
     while ahead:
-        e = ahead.pop()
-        kind = type(e)
-        if isinstance(e, Var):
-            found.add(e.name)
-        elif kind is not Const:
-            ahead += _CHILDREN[kind](e)
+        for child in children(ahead.pop()):
+            if isinstance(child, Var):
+                found.add(child.name)
+            elif not isinstance(child, Const):
+                ahead.append(child)
     return found
 
 
@@ -364,7 +375,9 @@ def _substitute_all(items: tuple[Expr, ...], env: Mapping[str, Expr], dims: Mapp
 
 def substitute_type(t: Type, env: Mapping[str, Expr]) -> Type:
     """`t` with variables in its dims replaced by name."""
-    return map_type(t, lambda x: env.get(x.name, x) if isinstance(x, Var) else x) if env else t
+    if not env or not type_exprs(t):
+        return t
+    return map_type(t, lambda x: env.get(x.name, x) if isinstance(x, Var) else x)
 
 
 def with_body(f: Function, body: tuple[Stmt, ...]) -> Function:

@@ -97,7 +97,7 @@ def _combine(op: BinaryOp, a: Dim, b: Dim, apply: Callable[[Any, Any], Any]) -> 
 
 def add(a: Dim, b: Dim) -> Dim:
     """a + b."""
-    return _combine(BinaryOp.ADD, a, b, operator.add)
+    return a + b if isinstance(a, int) and isinstance(b, int) else _combine(BinaryOp.ADD, a, b, operator.add)
 
 
 def sub(a: Dim, b: Dim) -> Dim:

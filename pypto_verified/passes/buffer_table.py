@@ -43,15 +43,14 @@ def buffer_table(function: Function) -> dict[str, Buffer]:
             if not isinstance(t, TileType) or t.memref is None or t.space is None:
                 continue
             m, old = t.memref, found.get(t.memref.base)
-            is_slot = m.base.startswith(SLOT_PREFIX)
-            size = m.size if old is None else max(old.size, m.size)
             if old is None:
+                is_slot = m.base.startswith(SLOT_PREFIX)
                 address = m.offset if m.pinned and isinstance(m.offset, int) else None
                 found[m.base] = Buffer(
-                    m.base, t.space, size, m.slots, is_fixed(m) or is_slot, is_slot, address, v.name, t, s.span
+                    m.base, t.space, m.size, m.slots, is_fixed(m) or is_slot, is_slot, address, v.name, t, s.span
                 )
-            elif old.size != size:
-                found[m.base] = replace(old, size=size)
+            elif old.size < m.size:
+                found[m.base] = replace(old, size=m.size)
     return found
 
 

@@ -18,22 +18,29 @@ def classify_kernel(function: Function, ctx: PassContext) -> Function:
     Requires: a space on every tile. A kind that the author gave is checked. Raises NotModelled for a kernel with tiles
     on both cores, naming a line of each, and PassError for one whose declared kind says otherwise.
     """
-    first: dict[FunctionKind, Assign] = {}
-    for s in walk_stmts(function.body):
-        if isinstance(s, Assign) and isinstance(s.var.type, TileType) and s.var.type.space is not None:
-            kind = FunctionKind.AIV if s.var.type.space is Space.VEC else FunctionKind.AIC
-            first.setdefault(kind, s)
-    if len(first) == 2:
-        cube, vector = first[FunctionKind.AIC], first[FunctionKind.AIV]
+    spaces = {t.space for t in ctx.scan(function).tiles if t.space is not None}
+    on_vector = Space.VEC in spaces
+    on_cube = len(spaces) > on_vector
+    if on_vector and on_cube:
+        cube, vector = _first(function, vector=False), _first(function, vector=True)
         raise NotModelled(
             f"mixed cube/vector kernel: ExpandMixedKernel ({_what(cube)}; {_what(vector)})", at(vector.span))
-    found = next(iter(first), None)
+    found = FunctionKind.AIC if on_cube else FunctionKind.AIV
     if function.kind in (FunctionKind.AIC, FunctionKind.AIV):
-        if found is not None and found is not function.kind:
-            s = first[found]
+        if spaces and found is not function.kind:
+            s = _first(function, on_vector)
             raise PassError(f"{function.kind.value} kernel '{function.name}' has {_what(s)}", at(s.span))
         return function
-    return replace(function, kind=found or FunctionKind.AIV)
+    return replace(function, kind=found)
+
+
+def _first(function: Function, vector: bool) -> Assign:
+    """The first tile of the vector core, or of the cube core."""
+    return next(
+        s for s in walk_stmts(function.body)
+        if isinstance(s, Assign) and isinstance(s.var.type, TileType) and s.var.type.space is not None
+        and (s.var.type.space is Space.VEC) is vector
+    )
 
 
 def _what(s: Assign) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from pypto_verified.errors import Location
@@ -70,6 +70,6 @@ class Names:
         return f"{stem}{k}"
 
 
-def defined_names(body: Iterable[Stmt]) -> dict[str, None]:
+def defined_names(body: Sequence[Stmt]) -> dict[str, None]:
     """Names that a block defines at any depth, in first-seen order."""
     return {v.name: None for s in walk_stmts(body) for v in definitions(s)}

@@ -11,7 +11,7 @@ from pypto_verified.ir.stmt import LOOPS, Assign, Eval, For, Function, Stmt, Whi
 from pypto_verified.ir.types import TileType
 from pypto_verified.layouts import Space
 from pypto_verified.ops.build import make_call
-from pypto_verified.ops.registry import lookup
+from pypto_verified.ops.registry import OPS
 from pypto_verified.passes.buffers import storage_bytes
 from pypto_verified.passes.context import PassContext, at
 from pypto_verified.passes.rewrite import Rewriter, same_block
@@ -76,7 +76,7 @@ class _Pass(Rewriter):
         """The call with operands where it takes them, its type deduced anew unless it is still the `given` one."""
         assert isinstance(call, Call), "only calls have operands to fit"
         args, inserted = list(call.args), len(self.before)
-        for k, (param, arg) in enumerate(zip(lookup(call.op).params, call.args, strict=False)):
+        for k, (param, arg) in enumerate(zip(OPS[call.op].params, call.args, strict=False)):
             if isinstance(arg, Var) and isinstance(arg.type, TileType) and param.spaces:
                 args[k] = self._in_space(arg, param.spaces, f"{call.op} takes '{param.name}'", call.span)
         placed = not isinstance(call.type, TileType) or call.type.space is not None

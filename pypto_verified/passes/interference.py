@@ -69,6 +69,8 @@ def interference(function: Function, target: Target, copies_may_share: bool) -> 
     return flow.graph
 
 
+_POP = "tile.tpop_from_aic"
+
 Live = frozenset[str]
 Targets = Sequence[str | None]
 """The buffer that each yielded value goes to; None for a scalar or tensor."""
@@ -86,20 +88,23 @@ class _Flow:
     def find_hazards(self, function: Function) -> None:
         """Windows of tiles; on a2a3 also loaded and popped tiles: an op that reads a popped tile must not write over a
         loaded tile that it reads (MP-08)."""
-        guarded = self.target.name == "a2a3" and function.kind is FunctionKind.AIV
-        for s in walk_stmts(function.body):
-            if not isinstance(s, Assign) or not isinstance(s.value, Call):
-                continue
-            if not guarded and not self.windows and s.value.op != "tile.slice":
-                continue
-            source = s.value.args[0] if s.value.args and is_view(s.value) else None
+        calls = [
+            (s.var.name, s.value) for s in walk_stmts(function.body)
+            if isinstance(s, Assign) and isinstance(s.value, Call)
+        ]
+        ops = {call.op for _, call in calls}
+        guarded = self.target.name == "a2a3" and function.kind is FunctionKind.AIV and _POP in ops
+        if not guarded and "tile.slice" not in ops:
+            return
+        for name, call in calls:
+            source = call.args[0] if call.args and is_view(call) else None
             origin = source.name if isinstance(source, Var) else ""
-            if s.value.op == "tile.slice" or origin in self.windows:
-                self.windows.add(s.var.name)
-            if guarded and (s.value.op == "tile.load" or origin in self.loaded):
-                self.loaded.add(s.var.name)
-            if guarded and s.value.op == "tile.tpop_from_aic":
-                self.popped.add(s.var.name)
+            if call.op == "tile.slice" or origin in self.windows:
+                self.windows.add(name)
+            if guarded and (call.op == "tile.load" or origin in self.loaded):
+                self.loaded.add(name)
+            if guarded and call.op == _POP:
+                self.popped.add(name)
 
     def block(self, body: tuple[Stmt, ...], live: Live, yields_to: Targets, depth: int, record: bool) -> Live:
         """Buffers live before the block, given those live after it and the buffers that its yield writes."""
@@ -158,7 +163,7 @@ class _Flow:
     def keep_apart(self, call: Call, result: str, t: TileType) -> None:
         """Edges between a result and the operands it must not stand on although they are dead after the op."""
         operands = [(k, a.name, b) for k, a in enumerate(call.args) if isinstance(a, Var) and (b := base_of(a))]
-        reads_popped = any(name in self.popped for _, name, _ in operands)
+        reads_popped = bool(self.popped) and any(name in self.popped for _, name, _ in operands)
         for k, name, base in operands:
             hazard = reads_popped and name in self.loaded
             if hazard or name in self.windows or not may_stand_on(call, k, t):
@@ -200,9 +205,9 @@ def _bases(exprs: Iterable[Expr]) -> Live:
     found: set[str] = set()
     for e in exprs:
         if isinstance(e, Var):
-            base = base_of(e)
-            if base is not None:
-                found.add(base)
+            t = e.type
+            if isinstance(t, TileType) and t.memref is not None:
+                found.add(t.memref.base)
         elif not isinstance(e, Const):
             found |= tile_bases(e)
     return frozenset(found)

@@ -8,7 +8,7 @@ from operator import attrgetter, is_
 
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Var
-from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
+from pypto_verified.ir.stmt import COMPOUND, Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
 from pypto_verified.ir.types import TileType, Type
 from pypto_verified.ir.walk import substitute, substitute_type, with_body
 from pypto_verified.passes.context import Names, PassContext
@@ -41,7 +41,7 @@ def map_blocks(body: tuple[Stmt, ...], fn: StmtMap) -> tuple[Stmt, ...]:
     """`body` with each statement replaced by `fn(statement)`, inner blocks first; `body` itself if nothing changes."""
     out: list[Stmt] = []
     for s in body:
-        out += fn(with_blocks(s, lambda b: map_blocks(b, fn)))
+        out += fn(with_blocks(s, lambda b: map_blocks(b, fn)) if isinstance(s, COMPOUND) else s)
     return same_block(body, out)
 
 
@@ -104,16 +104,20 @@ class Rewriter:
 
     def retype(self, var: Var, value: Expr) -> Type:
         """The new type of an assigned variable."""
-        return substitute_type(var.type, self.dims)
+        return substitute_type(var.type, self.dims) if self.dims else var.type
 
     def rebuilt(self, s: Assign, value: Expr, t: Type) -> Assign:
         """`s` with another value and type; a call's own type follows the variable's, without its storage."""
         if value is s.value and t is s.var.type and not isinstance(t, TileType):
             return s
-        if isinstance(value, Call) and isinstance(t, TileType) and not _only_storage(s, value, t):
-            bare = t if t.memref is None else TileType(t.shape, t.dtype, t.space, t.view)
-            if value.type is not bare and value.type != bare:
-                value = Call(value.op, value.args, value.kwargs, bare, value.span)
+        if isinstance(value, Call) and isinstance(t, TileType):
+            if t.memref is None:
+                if value.type is not t and value.type != t:
+                    value = Call(value.op, value.args, value.kwargs, t, value.span)
+            elif not _only_storage(s, value, t):
+                bare = TileType(t.shape, t.dtype, t.space, t.view)
+                if value.type != bare:
+                    value = Call(value.op, value.args, value.kwargs, bare, value.span)
         var = self.define(s.var, t)
         return s if var is s.var and value is s.value else Assign(var, value, s.span)
 
@@ -133,7 +137,7 @@ class Rewriter:
 
     def expr(self, e: Expr) -> Expr:
         """`e` over the new variables."""
-        return substitute(e, self.env, self.dims)
+        return substitute(e, self.env, self.dims) if self.env else e
 
     def exprs(self, items: tuple[Expr, ...]) -> tuple[Expr, ...]:
         """Several expressions; the tuple itself if none changes."""
@@ -196,7 +200,7 @@ def _only_storage(s: Assign, value: Call, t: TileType) -> bool:
     told by identity, which passes keep. Before tiles have storage, the two types need not be one yet."""
     old, its = s.var.type, value.type
     return (
-        t.memref is not None and isinstance(old, TileType) and isinstance(s.value, Call) and its is s.value.type
+        isinstance(old, TileType) and isinstance(s.value, Call) and its is s.value.type
         and isinstance(its, TileType) and its.memref is None
         and t.view is old.view and t.shape is old.shape and t.space is old.space and t.dtype is old.dtype)
 

@@ -8,7 +8,7 @@ from pypto_verified.ir.expr import Call, Expr, Var
 from pypto_verified.ir.stmt import Assign, For, Function, If, Stmt, While
 from pypto_verified.ir.types import TileType
 from pypto_verified.layouts import Space
-from pypto_verified.ops.registry import lookup
+from pypto_verified.ops.registry import OPS
 from pypto_verified.passes.rewrite import yielded
 
 PREFERENCE = (Space.VEC, Space.MAT, Space.ACC, Space.LEFT, Space.RIGHT, Space.BIAS, Space.SCALING)
@@ -78,9 +78,9 @@ def _join(classes: SpaceClasses, first: Var, *others: Expr) -> None:
 
 
 def _call(call: Call, var: Var, classes: SpaceClasses) -> None:
-    decl = lookup(call.op)
     if not isinstance(var.type, TileType) or is_open(call):
         return
+    decl = OPS[call.op]
     if decl.space_from is not None:
         source = call.args[decl.space_from]
         if isinstance(source, Var):
