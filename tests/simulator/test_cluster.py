@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator import schedule
 from pypto_verified.targets import target
 from tests.simulator.mixed import Mixed
@@ -97,6 +98,27 @@ def test_a_consumer_that_pops_too_often_hangs_and_the_report_says_why() -> None:
     assert {b.at.core for b in pops} == {"vector lane 0", "vector lane 1"}
     assert pops[0].waits_for == "tile 2 of pipe 0 to the vector cores"
     assert "pto.tpush_to_aiv" not in pops[0].because and "not as often as it is waited for" in pops[0].because
+
+
+@pytest.mark.parametrize(("lowered", "named"), [(False, "pipe 0"), (True, "the pipe with flags from 0")])
+def test_a_pipe_is_told_as_its_function_names_it(lowered: bool, named: str) -> None:
+    """By its number, or, where the function has a handle of it, by its flags."""
+    outcome = Mixed("a2a3", C2V, 1, tiles=2, pops=2, lowered=lowered).run()
+    assert outcome.deadlock is not None
+    assert {b.waits_for for b in outcome.deadlock.blocked} == {f"tile 2 of {named} to the vector cores"}
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+@pytest.mark.parametrize("lowered", [False, True])
+def test_what_gives_a_free_slot_is_told_as_the_chip_has_it(lowered: bool, chip: str) -> None:
+    """A pop of a2a3, a free of a5; a producer that waits for ever is told those lines."""
+    kernel = Mixed(chip, C2V, 1, tiles=9, slots=2, pushes=2, lowered=lowered)
+    outcome = kernel.run()
+    assert outcome.deadlock is not None
+    blocked = next(b for b in outcome.deadlock.blocked if "a free slot" in b.waits_for)
+    giver = {"a2a3": "tpop", "a5": "tfree"}[chip]
+    lines = [op.line for func in kernel.module.funcs for op in walk_ops(func) if op.name.startswith(f"pto.{giver}")]
+    assert blocked.because == f"{', '.join(f'line {n}' for n in lines)} gives it, but not as often as it is waited for"
 
 
 def test_tiles_that_nobody_pops_are_told_or_hang_the_producer() -> None:

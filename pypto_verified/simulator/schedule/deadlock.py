@@ -7,18 +7,17 @@ from collections.abc import Iterator
 from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.simulator.schedule.core import SCALAR, Core
 from pypto_verified.simulator.schedule.cross import SETS
+from pypto_verified.simulator.schedule.ends import TO_CUBE, TO_VECTOR, End, number_of
 from pypto_verified.simulator.schedule.outcome import Blocked, Deadlock
 from pypto_verified.simulator.schedule.queue import Item, Want
 from pypto_verified.simulator.schedule.world import World
 from pypto_verified.targets.events import pipe_of
 
 _FLAG_SETS = frozenset({"pto.set_flag", "pto.set_flag_dyn", "pto.record_event"})
-_GIVERS = {
-    ("data", 1): ("pto.tpush_to_aiv", "pto.tpush"), ("data", 2): ("pto.tpush_to_aic", "pto.tpush"),
-    ("credit", 1): ("pto.tpop_from_aic", "pto.tfree_from_aic", "pto.tpop", "pto.tfree"),
-    ("credit", 2): ("pto.tpop_from_aiv", "pto.tfree_from_aiv", "pto.tpop", "pto.tfree"),
-}
-"""Ops that give a signal of a pipe, by its direction (see `fifo.py`)."""
+_PUSHES = {TO_VECTOR: ("pto.tpush_to_aiv", "pto.tpush"), TO_CUBE: ("pto.tpush_to_aic", "pto.tpush")}
+_POPS = {TO_VECTOR: ("pto.tpop_from_aic", "pto.tpop"), TO_CUBE: ("pto.tpop_from_aiv", "pto.tpop")}
+_FREES = {TO_VECTOR: ("pto.tfree_from_aic", "pto.tfree"), TO_CUBE: ("pto.tfree_from_aiv", "pto.tfree")}
+"""Ops on a pipe by its direction."""
 
 
 def explain(world: World) -> Deadlock:
@@ -78,6 +77,27 @@ def _givers(world: World, core: Core, other: Core, key: object) -> Iterator[Op]:
             if op.attrs.get("event_id", key[1]) == key[1]:
                 yield op
         elif key[0] in ("data", "credit") and other is not core and other.block == core.block and (
-            op.name in _GIVERS[key[0], key[3]]
+            _signals(other, op, key[0], key[2], key[3])
         ):
             yield op
+
+
+def _signals(core: Core, op: Op, what: str, name: object, direction: int) -> bool:
+    """Whether an op gives the data or the credits of the pipe `name`, as far as the core has made it: a pop gives a
+    credit only if it copies its slot, else the free does (see `fifo.py`)."""
+    end = _end_of(core, op)
+    if end is not None and end.names.get(direction) != name:
+        return False
+    if what == "data":
+        return op.name in _PUSHES[direction]
+    copies = end is not None and not end.on_chip and end.entry is None
+    giving = _POPS if copies else _FREES
+    return op.name in giving[direction] or (end is None and op.name in _POPS[direction])
+
+
+def _end_of(core: Core, op: Op) -> End | None:
+    """The pipe of an op, by its handle or by its number; None if the core has not made it yet."""
+    handle = op.opt("pipe_handle")
+    if handle is None:
+        return core.ends.get(number_of(op, "id", 0))
+    return next((end for end in core.ends.values() if handle in end.init.results), None)

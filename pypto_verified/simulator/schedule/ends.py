@@ -55,6 +55,11 @@ class End:
     split: Split = SPLITS[0]
     entry: Tensor | None = None
 
+    def __str__(self) -> str:
+        """A pipe that a function names by a number, or has a handle of: its flags are told."""
+        by_handle = self.init.name.startswith("pto.initialize_")
+        return f"the pipe with flags from {self.id}" if by_handle else f"pipe {self.id}"
+
     @property
     def on_chip(self) -> bool:
         """Whether tiles pass through the consumer's buffer, not through global memory."""

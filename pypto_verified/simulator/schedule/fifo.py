@@ -97,7 +97,7 @@ def _end(core: Core, op: Op, direction: int, args: Mapping[str, Any]) -> End:
     """The pipe that an op names, or is given."""
     end = args["pipe_handle"][0] if "pipe_handle" in args else core.ends.get(number_of(op, "id", 0))
     if end is None or not end.mask & direction:
-        raise PipeError(f"pipe {number_of(op, 'id', 0)} has not been set up in this direction",
+        raise PipeError(f"{end or 'pipe ' + str(number_of(op, 'id', 0))} has not been set up in this direction",
                         help="initialize the pipe before its first transfer")
     return end
 
@@ -153,7 +153,7 @@ def _wait_credit(core: Core, op: Op, end: End, split: Split) -> Take:
     direction = produces(core)
     pipe = PUSH_PIPE[direction] if core.world.target.on_chip_pipe else SCALAR
     tokens = [tokens_of(core, end, direction, "credit", n) for n in lanes_of(core, split)]
-    return Take(core, op, pipe, tokens, f"a free slot of pipe {end.id} to {WORD[direction]}",
+    return Take(core, op, pipe, tokens, f"a free slot of {end} to {WORD[direction]}",
                 ("credit", core.block, end.names[direction], direction))
 
 
@@ -169,7 +169,7 @@ def pop(core: Core, issue: Issue) -> Iterator[Item]:
         tokens = [tokens_of(core, end, direction, "data", n) for n in lanes_of(core, split)]
         pipe = CHIP_POP_PIPE[direction] if chip else "MTE2" if world.target.on_chip_pipe else SCALAR
         yield Take(core, op, pipe, tokens,
-                   f"tile {number} of pipe {end.id} to {WORD[direction]}",
+                   f"tile {number} of {end} to {WORD[direction]}",
                    ("data", core.block, end.names[direction], direction))
     if end.entry is not None:
         core.env[issue.out] = slot_of(core, end, end.entry, number, split, direction)
