@@ -4,7 +4,9 @@
 
 Programs are random texts with loops, rings and branches, kernels those of the fuzzer, paths modules without flags
 (`.pto`) or directories of them; all get the flags that they need first. Counted is what the rules then say of the
-rest: refuted and replayed, proved where a remark had called the op redundant, or else the reason, one line each.
+rest: refuted and replayed, proved where a remark had called the op redundant, or else the reason, one line each. What
+some callers alone meet is UNKNOWN and tells what they have to keep to (`needs`): it counts as refuted where it is, and
+replayed, for those who don't, and nothing is found for those who do.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import random
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pypto_verified.compiler import MemoryPlanner, compile_function
@@ -101,21 +103,33 @@ def told(proved: Proved) -> set[int]:
     return found
 
 
+def _found(module: Module, proved: Proved, *assumed: str) -> list[Finding]:
+    """All findings, those that are refuted replayed."""
+    options, found = replace(proved.options, assume=(*proved.options.assume, *assumed)), []
+    for result in verify(module, target(proved.chip), options):
+        found += replayed(result, module, target(proved.chip), 0, options.names.get(result.name, {})).findings
+    return found
+
+
+def _shown(found: list[Finding]) -> bool:
+    """Whether one is refuted and a run shows it."""
+    return any(f.verdict is Verdict.REFUTED and f.replay.startswith("confirmed") for f in found)
+
+
 def outcome(proved: Proved, op: Op, spare: set[int]) -> str:
     """What the rules say without an op; it begins with 'refuted' or 'redundant' where all is well."""
     rest = without(proved.module, op)
-    found: list[Finding] = []
-    for result in verify(rest, target(proved.chip), proved.options):
-        names = proved.options.names.get(result.name, {})
-        found += replayed(result, rest, target(proved.chip), 0, names).findings
-    for f in found:
-        if f.verdict is Verdict.REFUTED and f.replay.startswith("confirmed"):
-            return "refuted and replayed"
+    found = _found(rest, proved)
+    if _shown(found):
+        return "refuted and replayed"
     if not found:
         return "redundant, and noted" if op.line in spare else "PROVED without a note"
+    needs = " and ".join(dict.fromkeys(f"({f.needs})" for f in found if f.needs))
+    if needs and _shown(_found(rest, proved, f"not ({needs})")) and not _found(rest, proved, needs):
+        return "refuted and replayed for callers who don't keep to what is needed"
     first = min(found, key=lambda f: f.verdict is not Verdict.REFUTED)
-    needs = f" (needs: {first.needs})" if first.needs else ""
-    return f"{first.verdict.value} {first.rule}: {first.replay or first.message}{needs}"
+    told_needs = f" (needs: {first.needs})" if first.needs else ""
+    return f"{first.verdict.value} {first.rule}: {first.replay or first.message}{told_needs}"
 
 
 def main(argv: list[str]) -> int:
