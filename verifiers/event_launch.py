@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from pypto_verified.index import Cond, Expr, const, eq, symbols_of
 from pypto_verified.index.cond import TRUE, as_cond
 from pypto_verified.pto.module import EnumAttr
+from pypto_verified.targets import Target
+from pypto_verified.targets.pipes import Scope
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.access.symbols import user_name
-from verifiers.flags import sections_of
+from verifiers.cross_flags import named_flag
+from verifiers.flags import kinds_of, sections_of
 from verifiers.options import Launch
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
@@ -49,13 +52,14 @@ class LaunchSite(Site):
 
 def _meetings(context: Context) -> Iterator[LaunchSite]:
     """Each such barrier, in each launch. A soft one asks for the cores of the launch, a hard one for those of the
-    chip."""
+    chip, and so does a flag of all cores of a kind, of which a hard one is made."""
     for step in context.program.steps:
-        mode = step.op.attrs.get("mode")
-        if step.op.name != "pto.syncall" or not isinstance(mode, EnumAttr):
+        mode, flag = step.op.attrs.get("mode"), named_flag(step, context.target)
+        told = flag is not None and flag.sets and flag.scope is Scope.KIND
+        if not told and (step.op.name != "pto.syncall" or not isinstance(mode, EnumAttr)):
             continue
-        blocks, apart = context.program.symbols.shown["block_num"].expr, _apart(context, step)
-        if mode.member == "soft":
+        blocks, apart = context.program.symbols.shown["block_num"].expr, comes_apart(context, step)
+        if isinstance(mode, EnumAttr) and mode.member == "soft":
             yield LaunchSite(context, step.op, step.path, op_text(step.op), blocks, blocks, apart=apart)
             continue
         cores, absent, alone = _awaited(context, step)
@@ -67,14 +71,14 @@ def _meetings(context: Context) -> Iterator[LaunchSite]:
                 alone, launch, apart)
 
 
-def _apart(context: Context, step: Step) -> str:
+def comes_apart(context: Context, step: Step) -> str:
     """Why cores may come to a step more or less often than others: each has a block and a lane of its own, and may read
-    other data."""
+    other data. '' if all come equally often."""
     program = context.program
     names: set[str] = set()
     for node in _around(program.body, step) or ():
         if isinstance(node, Branch):
-            if _barriers(node.then) != _barriers(node.orelse):
+            if _barriers(node.then, context.target) != _barriers(node.orelse, context.target):
                 names |= names_of(node.cond)
         elif node.lower is None or node.upper is None or node.step is None:
             return f"the loop at line {program.location(node.op).line} is not counted, and cores may turn it less often"
@@ -104,17 +108,21 @@ def _around(node: Node, step: Step) -> list[Branch | Loop] | None:
     return None
 
 
-def _barriers(node: Node) -> tuple[Hashable, ...]:
-    """The barriers of cores that a core comes to, in their order; equal for code that comes to the same."""
+def _barriers(node: Node, target: Target) -> tuple[Hashable, ...]:
+    """The barriers of cores that a core comes to, and the flags of its kind, in their order; equal for code that comes
+    to the same."""
     if isinstance(node, Step):
-        op = node.op
+        op, flag = node.op, named_flag(node, target)
+        if flag is not None:
+            named = flag.id.uid if flag.id is not None else id(node)
+            return () if flag.between_kinds else ((flag.scope, flag.sets, named),)
         return ((str(op.attrs.get("mode")), str(op.attrs.get("core_type"))),) if op.name == "pto.syncall" else ()
     if isinstance(node, Sequence):
-        return tuple(one for item in node.items for one in _barriers(item))
+        return tuple(one for item in node.items for one in _barriers(item, target))
     if isinstance(node, Branch):
-        then, orelse = _barriers(node.then), _barriers(node.orelse)
+        then, orelse = _barriers(node.then, target), _barriers(node.orelse, target)
         return then if then == orelse else (("if", id(node)),)
-    body = _barriers(node.body)
+    body = _barriers(node.body, target)
     if not body or node.lower is None or node.upper is None or node.step is None:
         return (("loop", id(node)),) if body else ()
     return (("for", node.lower.uid, node.upper.uid, node.step.uid, body),)
@@ -126,6 +134,8 @@ def _awaited(context: Context, step: Step) -> tuple[Expr, str, bool]:
     target = context.target
     named = step.op.attrs.get("core_type")
     wanted = _KINDS.get(named.member, ()) if isinstance(named, EnumAttr) else ()
+    if step.op.name != "pto.syncall":
+        wanted = (kinds_of(context.program)(step) or "vector",)
     own = _kinds(context) or set(wanted)
     absent = next((kind for kind in wanted if kind not in own), "")
     lanes = target.lanes_per_cube if own == {"vector"} else 1
@@ -161,8 +171,9 @@ def _explain(s: LaunchSite, w: Witness) -> str:
     if w(s.blocks) == w(s.cores):
         return (f"{op_text(s.op)} waits for {w(s.cores)} blocks to come, and the launch{where} may start some of them "
                 "only when others have ended")
-    return (f"{op_text(s.op)} waits for all {w(s.cores)} cores of the chip, and {w(s.blocks)} blocks run{where}: it "
-            "waits for ever")
+    waits = s.op.name == "pto.syncall"
+    return (f"{op_text(s.op)} {'waits for' if waits else 'is passed on when given by'} all {w(s.cores)} cores of the "
+            f"chip, and {w(s.blocks)} blocks run{where}: {'it waits' if waits else 'who waits for it waits'} for ever")
 
 
 def _help(s: LaunchSite) -> str:
@@ -170,7 +181,7 @@ def _help(s: LaunchSite) -> str:
         return f"name the kind of cores that run the kernel, not the {s.absent} cores"
     if s.launch is not None and not s.launch.together and s.launch.blocks == s.cores.value:
         return "launch it with sync_start=True"
-    return f"launch {s.cores!r} blocks, or use the soft form, which waits for those that are launched"
+    return f"launch {s.cores!r} blocks, or use the soft form of syncall, which waits for those that are launched"
 
 
 EVENT_LAUNCH: Rule[LaunchSite] = Rule(

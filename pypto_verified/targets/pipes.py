@@ -163,6 +163,11 @@ def cross_flag(op: str, target: str) -> CrossFlag | None:
     return next((row for row in CROSS_FLAGS if op in (row.set, row.wait) and row.target == target), None)
 
 
+def is_for_kind(op: str, mode: object) -> bool:
+    """Whether an op with this `ffts_mode` sets or waits for a flag of all cores of a kind, on some target."""
+    return any(op in (row.set, row.wait) and row.scope_of(mode) is Scope.KIND for row in CROSS_FLAGS)
+
+
 def flag_count(scope: Scope | None, kind: str, target: Target) -> int:
     """How many ids flags of a scope have on a core of a kind, '' where it is not told."""
     return 2 * LANE_IDS if scope is Scope.LANE and kind != "vector" else target.flag_ids

@@ -85,6 +85,11 @@ def _meeting(kind: str) -> str:
         "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aic_only>", kind=kind)
 
 
+def _group(waited: int) -> str:
+    """All vector cores tell each other, and wait for a flag."""
+    return kernel(f"pto.set_cross_block <PIPE_MTE3>, 3\npto.wait_cross_block <PIPE_MTE2>, {waited}")
+
+
 PAIRS: dict[str, Pair] = {
     "EVENT-SET": Pair(_balanced(0), _balanced(1)),
     "EVENT-WAIT": Pair(_passed_on("c3"), _passed_on("c2")),
@@ -93,6 +98,7 @@ PAIRS: dict[str, Pair] = {
     "EVENT-LIBRARY": Pair(_reducing("c1"), _reducing("c2")),
     "EVENT-CROSS": Pair(_cross(10), _cross(11)),
     "EVENT-BUFFER": Pair(_buffers(1), _buffers(2), chip="a5"),
+    "EVENT-GROUP": Pair(_group(3), _group(4), assume=("block_num == 48",)),
     "EVENT-LAUNCH": Pair(_meeting("cube"), _meeting("vector"), assume=("block_num == 24",)),
     "EVENT-PIPE": Pair(_named("MTE3"), _named("FIX")),
 }

@@ -12,6 +12,7 @@ from pypto_verified.pto.module import Block, EnumAttr, Func, Op, Value
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.types import ScalarType, TileBufType
 from pypto_verified.pto.walk import walk_ops
+from pypto_verified.targets.pipes import is_for_kind
 from verifiers.access.arguments import Arguments, all_ops
 from verifiers.access.handles import Handles
 from verifiers.access.id_arrays import DECLARE, GET, SET, IdArrays
@@ -323,7 +324,7 @@ class _Builder:
         if name.startswith("pto.get_") and name.removeprefix("pto.get_") in (BLOCK, BLOCKS, LANE):
             self.handles.scalars[op.result] = self.arguments.block_value(name.removeprefix("pto.get_"))
             return None
-        if name == "pto.syncall":
+        if name == "pto.syncall" or is_for_kind(name, op.attrs.get("ffts_mode")):
             self.arguments.block_value(BLOCKS)  # how many blocks run decides whether all are met
         if name == "pto.set_validshape":
             value = op.arg("source")

@@ -62,14 +62,12 @@ def _sites(context: Context) -> Iterator[TalkSite]:
 
 
 def _alone(context: Context, steps: list[Step]) -> Iterator[TalkSite]:
-    """Without a text of the other core, it does its part; cores of one kind have this text."""
+    """Without a text of the other core, it does its part; cores of one kind have this text (EVENT-GROUP)."""
     for step in steps:
         flag = named_flag(step, context.target)
-        if flag is not None:
+        if flag is not None and flag.between_kinds:
             why = "the text of the other core is not at hand" if context.strict else ""
-            if not flag.between_kinds:
-                why = "a flag between cores of one kind is not followed"
-            yield TalkSite(context, step.op, step.path, op_text(step.op), "", {}, why, alone=flag.between_kinds)
+            yield TalkSite(context, step.op, step.path, op_text(step.op), "", {}, why, alone=True)
 
 
 def _seen(context: Context, parts: list[Part]) -> _Seen:

@@ -8,8 +8,8 @@ from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.schedule.faults import LeftError
 from pypto_verified.simulator.schedule.outcome import Outcome
 
-WAITING = "EVENT-CORES"
-PIPE_RULES = ("FIFO-POP", "FIFO-DRAIN", "FIFO-OVERRUN", WAITING)
+WAITING = ("EVENT-CORES", "EVENT-GROUP")
+PIPE_RULES = ("FIFO-POP", "FIFO-DRAIN", "FIFO-OVERRUN", *WAITING)
 """Rules whose failure shows as a hang, as tiles that nobody pops or flags that nobody waits for, or as a race on a
 slot."""
 _TRANSFERS = ("pto.tpush", "pto.tpop")
@@ -25,7 +25,7 @@ def seen_of_pipe(outcome: Outcome, rule: str, module: Module, line: int) -> str:
     if left is not None:
         return f"pipe: {left}"
     waits = [b for b in (outcome.deadlock.blocked if outcome.deadlock is not None else ())
-             if rule == WAITING or is_transfer(b.at.op)]
+             if rule in WAITING or is_transfer(b.at.op)]
     here = [b for b in waits if b.at.line in lines]
     if rule == "FIFO-DRAIN":
         waits = here  # others wait for something else
