@@ -19,7 +19,7 @@ from tests.verifiers.kernels import check, kernel, load, store, tile, verdicts, 
 from tests.verifiers.test_both_sides import ACC, LOAD, STORE, VEC, crossing, goes_wrong, race_core, races, run, when
 from tests.verifiers.test_cores_wait import Lines, both, heard, judged, told, turns
 from verifiers import Options, verify
-from verifiers.race import cluster
+from verifiers.race import dealings
 from verifiers.race.places import Place, apart
 
 PIPE_VEC = tile(32, 64)
@@ -281,7 +281,7 @@ def test_two_accesses_are_compared_once_however_often_they_run(monkeypatch: pyte
         asked.append(a)
         return apart(a, b)
 
-    monkeypatch.setattr(cluster, "apart", counting)
+    monkeypatch.setattr(dealings, "apart", counting)
     text = crossing(turns("c100", STORE, told(3), heard(5, "FIX")), turns("c100", heard(3), LOAD, told(5, "MTE2")))
     assert race_core(text) == {PROVED}
     assert 0 < len(asked) < 100

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from itertools import islice
 
 from verifiers.race.accesses import READINGS
-from verifiers.race.cluster import LANE, Between, Cluster, Key, Member, Touch, lane_of
+from verifiers.race.cluster import Cluster
+from verifiers.race.dealings import Between, Key, Touch
 from verifiers.race.lanes import lanes_of, pairs_of_lanes
+from verifiers.race.members import LANE, Member, lane_of
 from verifiers.race.parts import Part, parts_of
 from verifiers.race.rests import ORDERS, unneeded
 from verifiers.race.sides import Sides, sides_of
@@ -41,7 +43,9 @@ def walk_cores(
     members = [Member(p.kind, p.program, p.foreign, Values(p.program, {**given, LANE: lane_of(p.kind, lane)}))
                for p in parts]
     automatic = not context.explicit_sync and not any(is_manual(p.program) for p in parts)
-    return Cluster(members, context.target, symbolic, automatic, lane, eager, context.strict, touches)
+    found = Cluster(members, context.target, symbolic, automatic, lane, eager, context.strict, touches)
+    found.run()
+    return found
 
 
 def _sites(context: Context) -> Iterator[CoreSite]:

@@ -10,7 +10,7 @@ from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, SymbolKind
 from verifiers.race.accesses import Access, accesses_of, is_global
-from verifiers.race.cluster import LANE
+from verifiers.race.members import LANE
 from verifiers.race.places import Place, apart
 
 _SAME = frozenset({SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM, SymbolKind.BLOCK, SymbolKind.LAUNCH})

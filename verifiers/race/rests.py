@@ -9,7 +9,7 @@ from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import SCALAR
 from verifiers.access import Step
 from verifiers.cross_flags import named_flag
-from verifiers.race.cluster import POPS
+from verifiers.race.members import POPS
 from verifiers.race.parts import Part, parts_of
 from verifiers.race.sync import Kind, is_manual, sync_of, waits_for_itself
 from verifiers.sites import Context

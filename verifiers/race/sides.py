@@ -13,9 +13,9 @@ from verifiers.access import AccessProgram, SymbolKind
 from verifiers.cross_flags import named_flag
 from verifiers.pipes import LANES, shared_names
 from verifiers.race.accesses import Access, accesses_of, is_global
-from verifiers.race.cluster import LANE
 from verifiers.race.exchange import Pair
 from verifiers.race.hearing import Hearing, Told
+from verifiers.race.members import LANE
 from verifiers.race.parts import Part, parts_of
 from verifiers.race.places import apart
 from verifiers.race.sync import is_manual

@@ -29,8 +29,8 @@ from pypto_verified.targets.pipes import SCALAR
 from verifiers.access import Branch, Node, Sequence, Step
 from verifiers.cross_flags import NamedFlag, named_flag
 from verifiers.race.accesses import Access, accesses_of, held_by_pop, is_global
-from verifiers.race.cluster import LANE, POPS, lane_of, meeting_of
 from verifiers.race.cycles import stepped_variable
+from verifiers.race.members import LANE, POPS, lane_of, meeting_of
 from verifiers.race.order import PIPES
 from verifiers.race.parts import Part
 from verifiers.race.places import Place

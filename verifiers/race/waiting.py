@@ -10,8 +10,9 @@ from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import Step
 from verifiers.cross_flags import named_flag
-from verifiers.race.cluster import LANE, Cluster
+from verifiers.race.cluster import Cluster
 from verifiers.race.handover import MOST_RUNS, walk_cores
+from verifiers.race.members import LANE
 from verifiers.race.parts import Part, parts_of
 from verifiers.race.rests import unneeded
 from verifiers.race.sides import sides_of

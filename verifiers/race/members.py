@@ -1,0 +1,50 @@
+"""The cores of a kernel that are walked together, and what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field
+
+from pypto_verified.pto.module import EnumAttr, Op
+from verifiers.access import AccessProgram, Step
+from verifiers.race.order import Order
+from verifiers.race.values import Values
+
+LANE = "subblock_idx"
+"""What a vector core's own number is called."""
+POPS = ("pto.tpop_from_aic", "pto.tpop_from_aiv")
+
+
+@dataclass(slots=True, eq=False)
+class Member:
+    """A core: `kind` is 'cube' or 'vector'; `foreign`: ops of the text that other cores run; `why`: what keeps the
+    order of its ops from being the same in every run, '' if nothing; `depth`: branches around where it may differ."""
+
+    kind: str
+    program: AccessProgram
+    foreign: frozenset[Hashable]
+    values: Values
+    order: Order = field(default_factory=Order)
+    why: str = ""
+    depth: int = 0
+
+    @property
+    def other(self) -> str:
+        """The kind of the other core."""
+        return "vector" if self.kind == "cube" else "cube"
+
+    def line(self, op: Op) -> int:
+        return self.program.location(op).line
+
+
+def meeting_of(step: Step) -> str:
+    """The mode of a `syncall` at which both kinds of cores meet, '' for any other; those of two modes do not meet."""
+    mode, kinds = (step.op.attrs.get(name) for name in ("mode", "core_type"))
+    if isinstance(kinds, EnumAttr) and kinds.member != "mix":
+        return ""
+    return mode.member if isinstance(mode, EnumAttr) else "soft"
+
+
+def lane_of(kind: str, lane: int) -> int:
+    """What a core of this kind has as its own number, beside the vector core `lane`: a cube has none, and reads 0."""
+    return lane if kind == "vector" else 0
