@@ -11,6 +11,7 @@ from verifiers.race.cluster import Cluster
 from verifiers.race.dealings import Between, Key, Touch
 from verifiers.race.lanes import lanes_of, pairs_of_lanes
 from verifiers.race.members import LANE, Member, lane_of
+from verifiers.race.on_chip import shared_on_chip
 from verifiers.race.parts import Part, parts_of
 from verifiers.race.rests import ORDERS, unneeded
 from verifiers.race.sides import Sides, sides_of
@@ -51,6 +52,7 @@ def walk_cores(
 def _sites(context: Context) -> Iterator[CoreSite]:
     yield from _between_kinds(context)
     yield from _between_lanes(context)
+    yield from _on_chip(context)
 
 
 def _between_lanes(context: Context) -> Iterator[CoreSite]:
@@ -69,6 +71,21 @@ def _between_lanes(context: Context) -> Iterator[CoreSite]:
                    "is not followed")
             open_ = not (one.keeps_from(write, other, read) and other.keeps_from(write, one, read))
             yield CoreSite(context, read.step.op, read.step.path, label, pair, False, (), why if open_ else "")
+
+
+def _on_chip(context: Context) -> Iterator[CoreSite]:
+    """On a5 a cube writes and reads the memory of its vector cores, and they its own. How they order that is not
+    followed."""
+    own = context.program
+    for one, a, other, b in shared_on_chip(parts_of(context), context.target):
+        if other.program is own:
+            first, second = (
+                Touch(-1, Member(p.kind, p.program, p.foreign, Values(p.program, {})), access, access.place)
+                for p, access in ((one, a), (other, b)))
+            there = f"{op_text(a.step.op)} at line {own.location(a.step.op).line} of the {one.kind} core"
+            label = f"{op_text(b.step.op)} ({other.kind} core) beside {there}"
+            why = f"whether the cores order {there} and this one, which share bytes of {b.what}, is not followed"
+            yield CoreSite(context, b.step.op, b.step.path, label, Between(first, second, False), False, (), why)
 
 
 def _between_kinds(context: Context) -> Iterator[CoreSite]:
@@ -173,7 +190,7 @@ HANDOVER: Rule[CoreSite] = Rule(
     id="RACE-CORE",
     formula="bytes(a) and bytes(b) overlap, and one writes => a before b or b before a, a and b on two cores",
     kind=SAFETY, observable=True, requires=("EV-06",), source="PTO-ISA set_cross_core, TPush.hpp",
-    claim="accesses of two cores to the same global memory are ordered by a flag, a push or a barrier of both cores",
+    claim="accesses of two cores to the same bytes are ordered by a flag, a push or a barrier of both cores",
     sites=_sites, applies=always, assumptions=("DISTINCT-POINTERS", *ORDERS, *READINGS), unneeded=_unneeded,
     undecided=lambda s: s.why, given=lambda s: not s.why,
     goal=lambda s: not s.fails and not s.why, shown=lambda s: dict(s.given), explain=_explain,

@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Set
 from dataclasses import dataclass
 
-from pypto_verified.layouts import Space
 from pypto_verified.targets.pipes import LANE_IDS
 from verifiers.access import AccessProgram
 from verifiers.cross_flags import NamedFlag, named_flag
-from verifiers.race.accesses import accesses_of
 from verifiers.race.flow import Flow
 from verifiers.race.lanes import lanes_of, pairs_of_lanes
+from verifiers.race.on_chip import reaches_others
 from verifiers.race.parts import Part, parts_of
 from verifiers.race.room import PUSHES
 from verifiers.race.sides import Sides, sides_without
@@ -22,8 +21,6 @@ from verifiers.sites import Context
 
 _MOST_WORK = 6_000
 """Steps of a kernel times its flags between cores, up to which redundant ones are looked for."""
-_ON_CHIP = {"cube": Space.VEC, "vector": Space.MAT}
-"""Memories of the other core that a core of a kind reaches on a5."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +65,7 @@ class Kernel:
             steps = [s for s in part.program.steps if s.op not in part.foreign]
             if part.program.gaps or not all(s.modelled and not s.op.name.startswith("pto.comm.") for s in steps):
                 return False
-            other, accesses = _ON_CHIP[part.kind], accesses_of(part.program, target)
-            touched = (a.tile for s in steps for a in accesses.get(s.index, ()) if a.tile is not None)
-            if target.on_chip_pipe and any(t.type.loc is other for t in touched):
+            if reaches_others(part, target):
                 return False
         return not any(self._apart(p) for p in self.parts if p.kind == "vector")
 
