@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from pypto_verified.report.model import Verdict
-from tests.verifiers.examples_event import branch, loop
+from tests.verifiers.examples_event import branch, computed, flag, loop
 from tests.verifiers.examples_race import VEC, barrier, both, cores, exp, pipes, read
-from tests.verifiers.kernels import alloc, kernel, load, store, tile, unary, view, window
+from tests.verifiers.kernels import alloc, check, kernel, load, store, tile, unary, view, window
 from tests.verifiers.race_verdicts import judge
 
 PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
@@ -169,3 +169,31 @@ def test_stores_between_which_another_core_answers_are_not_refuted_by_their_own_
     stored = [o.verdict for o in judge(text, explicit=True).obligations
               if o.rule == "RACE-WAW" and "tstore" in o.site]
     assert stored == [expected]
+
+
+@pytest.mark.requirement("EV-08", "VF-01")
+@pytest.mark.parametrize(("handed", "waited", "right"), [
+    ("%y, %x", "x", True), ("%x, %y", "x", True), ("%y, %x", "y", False)])
+@pytest.mark.parametrize("while_", [False, True])
+def test_the_ids_of_two_buffers_may_change_places(while_: bool, handed: str, waited: str, right: bool) -> None:
+    """The slot of an iteration and the flag that tells that it is free again go by `%x`. How often a while loop turns
+    is its caller's choice, so that what fails in one is open."""
+    opens: tuple[str, ...]
+    closes: tuple[str, ...]
+    if while_:
+        opens = ("%k_, %x_, %y_ = scf.while (%k = %c0, %u = %c0, %v = %c1) : (index, index, index) -> "
+                 "(index, index, index) {", "%more = arith.cmpi slt, %k, %M : index",
+                 "scf.condition(%more) %k, %u, %v : index, index, index", "} do {",
+                 "^bb0(%j: index, %x: index, %y: index):")
+        closes = ("%next = arith.addi %j, %c1 : index", f"scf.yield %next, {handed} : index, index, index", "}")
+    else:
+        opens = ("%x_, %y_ = scf.for %i = %c0 to %M step %c1 iter_args(%x = %c0, %y = %c1) -> (index, index) {",)
+        closes = (f"scf.yield {handed} : index, index", "}")
+    text = pipes(
+        "%size = arith.constant 8192 : index", flag("set", 0, "V MTE2"), flag("set", 1, "V MTE2"), *opens,
+        "%off = arith.muli %x, %size : index", "%at = arith.index_cast %off : index to i64",
+        f"%t = pto.alloc_tile addr = %at valid_row = %c32 valid_col = %c64 : {VEC}", computed("wait", waited, "V MTE2"),
+        load("src", "t", VEC, "32x64"), both("MTE2 V"), unary("texp", "t", "t", VEC), computed("set", "x", "V MTE2"),
+        *closes, flag("wait", 0, "V MTE2"), flag("wait", 1, "V MTE2"), args="%M: index")
+    found = {o.verdict for o in check(text, families="RACE EVENT").obligations}
+    assert found == ({PROVED} if right else {PROVED, UNKNOWN if while_ else REFUTED})

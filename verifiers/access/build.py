@@ -16,7 +16,7 @@ from pypto_verified.targets.pipes import is_for_kind
 from verifiers.access.arguments import Arguments, all_ops
 from verifiers.access.handles import Handles
 from verifiers.access.id_arrays import DECLARE, GET, SET, IdArrays
-from verifiers.access.induction import carried_value, passed_before, while_value
+from verifiers.access.induction import carried_value, in_turn, passed_before, rotated, while_value
 from verifiers.access.program import (
     AccessProgram,
     Branch,
@@ -151,7 +151,15 @@ class _Builder:
         """Values of the carried arguments in the body; returns those of the results."""
         yields = _terminator_values(op.regions[0], "scf.yield")
         results: list[Scalar] = []
+        starts = {arg: self.handles.scalars.get(init) for arg, init in zip(args, inits, strict=False)}
+        turns = rotated(args, yields, starts, {})
         for arg, init, handed in zip(args, inits, yields, strict=False):
+            if arg in turns:
+                self.handles.scalars[arg] = in_turn(turns[arg], counter)
+                results.append(
+                    in_turn(turns[arg], trips) if trips is not None
+                    else self.symbols.new(arg.name, SymbolKind.OPAQUE))
+                continue
             if not isinstance(arg.type, ScalarType):
                 self._carry_handle(op, arg, init, handed)
                 results.append(None)
@@ -223,8 +231,13 @@ class _Builder:
         passed = _terminator_values(before, "scf.condition")
         handed = _terminator_values(after, "scf.yield")
         links = dict(zip(after.args, passed[1:], strict=False))
+        starts = {arg: self.handles.scalars.get(init) for arg, init in zip(before.args, inits, strict=False)}
+        turns = rotated(before.args, handed, starts, links)
         for arg, init, nxt in zip(before.args, inits, handed, strict=False):
             start = self.handles.scalars.get(init)
+            if arg in turns:
+                self.handles.scalars[arg] = in_turn(turns[arg], counter)
+                continue
             self.handles.scalars[arg] = self.symbols.opaque(arg.name) if isinstance(start, Cond) else while_value(
                 self.symbols, arg, start, nxt, counter, links, self.producers, self.handles.scalars)
         for block in op.regions:

@@ -1,10 +1,9 @@
-"""Scalars carried by loops: arithmetic progressions and values that go round exactly, geometric ones by their
-invariants, others as OPAQUE."""
+"""Scalars carried by loops: arithmetic progressions and values that go round or change places exactly, geometric ones
+by their invariants, others as OPAQUE."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from itertools import pairwise
+from collections.abc import Iterable, Mapping
 from math import gcd
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, const, eq, substitute_cond, symbols_of
@@ -66,9 +65,9 @@ def carried_value(
                 after = start + step * trips
             return start + step * counter, after
     if isinstance(start, Expr) and start.value is not None and trips is not None:
-        values = _round(arg, handed, producers, known, start.value)
+        values = _round(arg, handed, {}, producers, known, start.value)
         if values is not None:
-            return _in_turn(values, counter), _in_turn(values, trips)
+            return in_turn(values, counter), in_turn(values, trips)
     if isinstance(start, Expr):
         return symbols.new(arg.name, SymbolKind.OPAQUE), symbols.new(arg.name, SymbolKind.OPAQUE)
     return None, None
@@ -105,23 +104,56 @@ def _branching_value(
 
 
 def _round(
-    arg: Value, handed: Value, producers: Mapping[Value, Op], known: Mapping[Value, Scalar], start: int
-) -> list[int] | None:
-    """The values that a carried scalar takes in turn, if it comes back to its start in equal steps (two are equal)."""
-    values = [start]
+    arg: Value, handed: Value, links: Mapping[Value, Value], producers: Mapping[Value, Op],
+    known: Mapping[Value, Scalar], start: int,
+) -> list[Expr] | None:
+    """The values that a carried scalar takes in turn, if it comes back to its start and they have a form."""
+    values = [const(start)]
     while len(values) <= _LONGEST_ROUND:
-        _, found = _handed_on(arg, handed, {}, producers, known, values[-1])
+        _, found = _handed_on(arg, handed, links, producers, known, values[-1].value)
         if not isinstance(found, Expr) or found.value is None:
             return None
         if found.value == start:
-            steps = {b - a for a, b in pairwise(values)}
-            return values if len(steps) == 1 else None
-        values.append(found.value)
+            return values if in_turn(values, values[0]) is not None else None
+        values.append(found)
     return None
 
 
-def _in_turn(values: list[int], counter: Expr) -> Expr:
-    return values[0] + (values[1] - values[0]) * (counter % len(values))
+def rotated(
+    args: Iterable[Value], handed: Iterable[Value], starts: Mapping[Value, Scalar], links: Mapping[Value, Value]
+) -> dict[Value, list[Expr]]:
+    """Of carried scalars that change places, as the ids of two buffers in turn do: the values that each one takes, from
+    the first iteration on. `starts`: values before the loop; `links`: what stands for an argument further down."""
+    following: dict[Value, Value] = {}
+    for arg, value in zip(args, handed, strict=False):
+        while value in links:
+            value = links[value]
+        following[arg] = value
+    found: dict[Value, list[Expr]] = {}
+    for arg in following:
+        turn = [arg]
+        while following[turn[-1]] is not arg and following[turn[-1]] in following and len(turn) <= _LONGEST_ROUND:
+            turn.append(following[turn[-1]])
+        values = [v for a in turn if isinstance(v := starts.get(a), Expr)]
+        if following[turn[-1]] is arg and 1 < len(turn) == len(values) and in_turn(values, values[0]) is not None:
+            found[arg] = values
+    return found
+
+
+def in_turn(values: list[Expr], counter: Expr) -> Expr | None:
+    """The value in iteration `counter` of one that takes these again and again; None if that has no form: two, or
+    numbers that go up in equal steps, wherever they begin."""
+    first, count = values[0], len(values)
+    if count <= 2:
+        return first + (values[-1] - first) * (counter % 2)
+    numbers = [v.value for v in values if v.value is not None]
+    low, step = min(numbers, default=0), (max(numbers, default=0) - min(numbers, default=0)) // (count - 1)
+    for shift in range(count):
+        for sign in (step, -step):
+            least = low if sign > 0 else low + step * (count - 1)
+            if numbers == [least + sign * ((i + shift) % count) for i in range(count)]:
+                return least + sign * ((counter + shift) % count)
+    return None
 
 
 def while_value(
@@ -139,6 +171,9 @@ def while_value(
         step = found - placeholder
         if "carried" not in symbols_of(step):
             return start + step * counter
+        values = _round(arg, handed, links, producers, known, start.value) if start.value is not None else None
+        if values is not None:
+            return in_turn(values, counter)
         factor = dict(found.terms).get(placeholder.terms[0][0])
         first, grow = start.value, found.constant
         growing = factor is not None and factor >= 1 and grow >= 0 and len(found.terms) == 1
