@@ -184,9 +184,12 @@ def make_tensor_view(site: Site, ptr: Pointer, shape: tuple[int, ...], strides: 
     return made
 
 
+_LAYOUTS = {layout.value: layout for layout in TensorLayout}
+
+
 def _tensor_layout(site: Site) -> TensorLayout:
     found = site.op.attrs.get("layout")
-    return TensorLayout(found.member) if isinstance(found, EnumAttr) else TensorLayout.ND
+    return _LAYOUTS[found.member] if isinstance(found, EnumAttr) else TensorLayout.ND
 
 
 @op("partition_view", "source offsets* sizes*")

@@ -118,7 +118,7 @@ class Program:
         site.private = self._storage[0].get(id(op))
         handler, machine = meaning.handler, self.machine
         cells: list[int | list[int]] = []
-        for group, variadic in meaning.taken():
+        for group, variadic in meaning.taken:
             values = op.args.get(group, ())
             cells.append(self._cells_of(values) if variadic else self._cells[values[0]] if values else 0)
         out = self._cells[op.results[0]] if op.results else 0

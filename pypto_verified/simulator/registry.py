@@ -7,8 +7,7 @@ views as `Tensor`, pointers as `Pointer`, scalars as Python numbers. A handler r
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from pypto_verified.pto.module import EnumAttr, Op
@@ -24,19 +23,15 @@ H = TypeVar("H", bound=Handler)
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A handler and the operand groups it takes, in the order of its parameters after `site`."""
+    """A handler and the operand groups it takes, in the order of its parameters after `site`; `taken` has each group's
+    name, and whether it is variadic."""
 
     handler: Handler
     groups: tuple[str, ...]
+    taken: tuple[tuple[str, bool], ...] = field(init=False, compare=False, repr=False)
 
-    def taken(self) -> tuple[tuple[str, bool], ...]:
-        """Each group's name, and whether it is variadic."""
-        return _taken(self.groups)
-
-
-@cache
-def _taken(groups: tuple[str, ...]) -> tuple[tuple[str, bool], ...]:
-    return tuple((g.rstrip("*"), g.endswith("*")) for g in groups)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "taken", tuple((g.rstrip("*"), g.endswith("*")) for g in self.groups))
 
 
 MEANINGS: dict[str, Meaning] = {}

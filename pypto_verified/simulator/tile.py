@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
-from operator import mul
+from operator import add, le, mul
 from typing import Any
 
 import numpy as np
@@ -245,6 +245,20 @@ class Tensor:
 
     def _check(self, sizes: list[int]) -> int:
         start, item = self._start(), self.pointer.kind.itemsize
+        ends = map(add, self.origin, map(max, sizes, self.sizes))
+        if min(self.origin) < 0 or not all(map(le, ends, self.dims)):
+            self._check_axes(sizes)
+        last = start + (sum(map(mul, sizes, self.strides)) - sum(self.strides)) * item
+        size = self.pointer.buffer.data.size
+        if min(sizes) > 0 and (min(start, last) < 0 or max(start, last) + item > size):
+            raise GlobalBoundsError(
+                f"bytes {min(start, last)}..{max(start, last) + item - 1} of a buffer of {size} bytes",
+                Place(self.name, address=start), "the view's shape and strides describe more than the argument holds",
+            )
+        return start
+
+    def _check_axes(self, sizes: list[int]) -> None:
+        """Name the first axis along which a window with elements leaves the tensor."""
         for axis, (first, moved, declared, dim) in enumerate(
             zip(self.origin, sizes, self.sizes, self.dims, strict=True)
         ):
@@ -256,14 +270,6 @@ class Tensor:
                     f"{word} {index} of {dim}: the window covers {first}..{first + size - 1}",
                     self._place(axis, index), "narrow the last window to what the tensor still holds",
                 )
-        last = start + (sum(map(mul, sizes, self.strides)) - sum(self.strides)) * item
-        size = self.pointer.buffer.data.size
-        if min(sizes) > 0 and (min(start, last) < 0 or max(start, last) + item > size):
-            raise GlobalBoundsError(
-                f"bytes {min(start, last)}..{max(start, last) + item - 1} of a buffer of {size} bytes",
-                Place(self.name, address=start), "the view's shape and strides describe more than the argument holds",
-            )
-        return start
 
     def _place(self, axis: int, index: int) -> Place:
         """Element `index` of `axis` of the tensor, at the window's origin in the other axes."""
