@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -47,6 +47,8 @@ class Handle:
 GM_RING = "__gm_pipe_buffer"
 """Name of a tensor parameter that backs the cross-core pipes of a2a3 in global memory. A function that opens a pipe and
 has none gets a pointer for it after its tensors."""
+
+_HERE = nullcontext()
 
 HIDDEN = ("block_idx", "block_num", "subblock_idx")
 """The block identity arguments, in the order of the signature."""
@@ -108,7 +110,7 @@ class Kernel:
         call may give it the span of the whole function; then the statement's span is the better one.) CG-17."""
         span = call.span
         if span is self.span or not span.line or not self.span.contains(span):
-            return self.builder.at(self.span)
+            return _HERE
         return self._inside(span)
 
     @contextmanager

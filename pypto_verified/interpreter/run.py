@@ -240,7 +240,7 @@ def _eval(frame: _Frame, expr: Expr, span: Span) -> Value:
             except Fault as fault:
                 raise Undefined(fault.message, _location(span)) from None
         case MakeTuple():
-            return tuple([_eval(frame, e, span) for e in expr.items])
+            return tuple([e.value if isinstance(e, Const) else _eval(frame, e, span) for e in expr.items])
         case TupleGet():
             whole = _eval(frame, expr.value, span)
             if not isinstance(whole, tuple):

@@ -106,7 +106,7 @@ class _Builder:
         return var
 
     def exprs(self, items: tuple[Expr, ...], env: Env, span: Span) -> tuple[Expr, ...]:
-        return tuple([self.expr(e, env, span) for e in items])
+        return tuple([e if isinstance(e, Const) else self.expr(e, env, span) for e in items])
 
     def expr(self, e: Expr, env: Env, span: Span) -> Expr:
         """`e` over SSA variables, op types deduced anew from the operands."""

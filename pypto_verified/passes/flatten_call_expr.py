@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pypto_verified.ir.changed import replace
-from pypto_verified.ir.expr import Binary, Call, Cast, Expr, MakeTuple, TupleGet, Unary, Var
+from pypto_verified.ir.expr import Binary, Call, Cast, Const, Expr, MakeTuple, TupleGet, Unary, Var
 from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
 from pypto_verified.ir.walk import has_call, operands, walk_stmts, with_body
 from pypto_verified.passes.context import Names, PassContext
@@ -27,7 +27,7 @@ def _nests(s: Stmt) -> bool:
     for e in operands(s):
         inside = e.args if isinstance(e, Call) and isinstance(s, (Assign, Eval)) else (e,)
         for part in inside:
-            if not isinstance(part, Var) and has_call(part):
+            if not isinstance(part, (Var, Const)) and has_call(part):
                 return True
     return False
 

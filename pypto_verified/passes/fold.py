@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pypto_verified.dtypes import BOOL, DType
 from pypto_verified.ir.expr import Binary, BinaryOp, Call, Cast, Const, Expr, MakeTuple, Unary, UnaryOp, Var
 from pypto_verified.ir.types import ScalarType, Type
-from pypto_verified.ir.walk import map_expr, type_exprs
+from pypto_verified.ir.walk import children, map_expr, type_exprs
 
 _ARITHMETIC: dict[BinaryOp, Callable[[int, int], int]] = {
     BinaryOp.ADD: lambda a, b: a + b,
@@ -51,9 +51,12 @@ def _settled(e: Expr) -> bool:
         return True
     if isinstance(e, Var):
         return _plain(e.type)
-    if isinstance(e, Call):
-        return all(map(_settled, e.args)) and _plain(e.type)
-    return isinstance(e, MakeTuple) and all(map(_settled, e.items))
+    if not isinstance(e, (Call, MakeTuple)):
+        return False
+    for child in children(e):
+        if not isinstance(child, Const) and not _settled(child):
+            return False
+    return not isinstance(e, Call) or _plain(e.type)
 
 
 def _plain(t: Type) -> bool:

@@ -7,7 +7,7 @@ stays live over the back edge.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
 
 from pypto_verified.ir.expr import Call, Const, Expr, Span, Var
@@ -45,6 +45,12 @@ class Interference:
     def add(self, a: str, b: str) -> None:
         """Keep two buffers apart."""
         _pair(self.edges, a, b)
+
+    def add_all(self, a: str, others: Set[str]) -> None:
+        """Keep a buffer apart from each of `others`, which it is none of."""
+        self.edges.setdefault(a, set()).update(others)
+        for b in others:
+            self.edges.setdefault(b, set()).add(a)
 
     def allow_in_place(self, a: str, b: str) -> None:
         """Keep two buffers apart unless they start at one address."""
@@ -156,8 +162,7 @@ class _Flow:
         return (live - {result}) | used
 
     def write(self, base: str, live: Live, span: Span) -> None:
-        for other in live:
-            self.graph.add(base, other)
+        self.graph.add_all(base, live)
         self.graph.live_at.append((live | {base}, span))
 
     def keep_apart(self, call: Call, result: str, t: TileType) -> None:
