@@ -23,6 +23,7 @@ from pypto_verified.simulator.schedule.world import World
 from pypto_verified.targets.pipes import CROSS_FLAGS, LANE_IDS, Scope, cross_flag, flag_count
 
 SETS = frozenset(row.set for row in CROSS_FLAGS)
+WAITS = frozenset(row.wait for row in CROSS_FLAGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def _ids(core: Core, issue: Issue) -> int:
 
 
 def set_cross(core: Core, issue: Issue) -> Iterator[Item]:
-    """`sync.set`, `set_cross_block`, `set_intra_block`."""
+    """An op of SETS."""
     op, world = issue.op, core.world
     id, pipe = _ids(core, issue), member(op, "pipe")
     if pipe not in core.lanes:
@@ -187,7 +188,7 @@ def _intra_set(core: Core, op: Op, pipe: str, id: int) -> Item:
 
 
 def wait_cross(core: Core, issue: Issue) -> Iterator[Item]:
-    """`sync.wait`, `wait_cross_block`, `wait_intra_block`."""
+    """An op of WAITS."""
     op, id = issue.op, _ids(core, issue)
     row = cross_flag(op.name, core.world.target.name)
     stalls = row.stalls_core if row is not None else True

@@ -70,7 +70,7 @@ ISSUERS: dict[str, Issuer] = {
     **dict.fromkeys(("pto.set_quant_scalar", "pto.set_quant_vector"), flags.nothing),
     "pto.tsync": tsync,
     **dict.fromkeys(cross.SETS, cross.set_cross),
-    **dict.fromkeys(("pto.sync.wait", "pto.wait_cross_block", "pto.wait_intra_block"), cross.wait_cross),
+    **dict.fromkeys(cross.WAITS, cross.wait_cross),
     "pto.syncall": meetings.syncall,
     **dict.fromkeys(("pto.get_buf", "pto.get_buf_dyn", "pto.rls_buf", "pto.rls_buf_dyn"), buffer_ids.buffer_id),
     "pto.reserve_buffer": reserve_buffer,
