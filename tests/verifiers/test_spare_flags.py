@@ -11,6 +11,7 @@ from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
 from pypto_verified.targets import target
 from tests.verifiers.examples_event import flag
+from tests.verifiers.examples_fifo import FREE, PUSH, pair_of_cores, pop
 from tests.verifiers.kernels import kernel
 from tests.verifiers.test_both_sides import ACC, LOAD, STORE, VEC, crossing, random_kernels, when
 from tests.verifiers.test_cores_wait import Lines, heard, told, turns
@@ -158,3 +159,15 @@ def test_a_cube_of_a5_that_writes_its_vector_cores_memory_needs_its_flags() -> N
     shared = f"%u = pto.alloc_tile addr = %a0 valid_row = %c16 valid_col = %c16 : {VEC}"
     text = crossing((shared, move, told(3)), (heard(3), SAVE))
     assert named(text, "a5") == set()
+
+
+@pytest.mark.parametrize("last", ["cube", "vector"])
+def test_a_kernel_of_two_functions_has_each_note_once(last: str) -> None:
+    """The pipe orders all there is; the flag after its tile says nothing new."""
+    text = pair_of_cores(f"{PUSH}\n{told(9)}", f"{pop()}\n{FREE}\n{heard(9)}", last=last)
+    options = Options(families=frozenset({"EVENT", "RACE"}), assume=("n >= 0",))
+    assert all(r.verdict is PROVED for r in verify(read(text, "k.pto"), target("a2a3"), options))
+    lines = [
+        next(n for n, line in enumerate(text.splitlines(), 1) if f"sync.{what} " in line) for what in ("set", "wait")]
+    (note,) = notes(text, explicit=False)
+    assert note.startswith(f"redundant sync: flag 9 of the cube core (line {lines[0]} and {lines[1]}) orders nothing")
