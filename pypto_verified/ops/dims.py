@@ -67,6 +67,14 @@ def at_most(a: Dim, b: Dim) -> bool | None:
     return None if left is None or right is None else _decided(left <= right)
 
 
+def sum_at_most(a: Dim, b: Dim, limit: Dim) -> bool | None:
+    """Whether a + b <= limit: `at_most(add(a, b), limit)` without an expression for the sum."""
+    if isinstance(a, int) and isinstance(b, int):
+        return at_most(a + b, limit)
+    first, second, most = _form(a), _form(b), _form(limit)
+    return None if first is None or second is None or most is None else _decided(first + second <= most)
+
+
 def all_equal(a: Sequence[Dim], b: Sequence[Dim]) -> bool | None:
     """Whether two shapes are equal: False if some dim provably differs, None if some is undecided."""
     if len(a) != len(b):

@@ -12,7 +12,7 @@ from pypto_verified.ir.types import ScalarType, TensorType, TileType, TileView, 
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space, TensorLayout
 from pypto_verified.ops.args import Args, location
 from pypto_verified.ops.decl import OpDecl, op
-from pypto_verified.ops.dims import add, all_equal, at_most, show, show_shape
+from pypto_verified.ops.dims import add, all_equal, at_most, show, show_shape, sum_at_most
 from pypto_verified.ops.layout import effective_view, implicit_view, make_tile
 from pypto_verified.ops.windows import read_window
 
@@ -74,7 +74,7 @@ def _store(a: Args) -> Type:
         for i, (size, offset, extent) in enumerate(zip(tensor.shape, offsets, tile.valid_shape, strict=True)):
             if at_most(0, offset) is False:
                 a.fail(f"offset {show(offset)} in dim {i} is negative")
-            if at_most(add(offset, extent), size) is False:
+            if sum_at_most(offset, extent, size) is False:
                 a.fail(
                     f"the write ends at {show(add(offset, extent))} in dim {i} (offset {show(offset)} + "
                     f"{show(extent)}), past the tensor's {show(size)}",
@@ -173,7 +173,7 @@ def _check_indices(a: Args, tile: TileType) -> None:
     )
     for i, (index, size) in enumerate(zip(indices, tile.shape, strict=True)):
         a.require(
-            at_most(0, index) is not False and at_most(add(index, 1), size) is not False,
+            at_most(0, index) is not False and sum_at_most(index, 1, size) is not False,
             f"index {show(index)} in dim {i} is outside the tile's {size}",
         )
 

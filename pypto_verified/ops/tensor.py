@@ -10,7 +10,7 @@ from pypto_verified.dtypes import INDEX
 from pypto_verified.ir.types import NoneType, ScalarType, TensorType, Type
 from pypto_verified.ops.args import Args
 from pypto_verified.ops.decl import OpDecl, op
-from pypto_verified.ops.dims import add, at_most, show, show_shape
+from pypto_verified.ops.dims import at_most, show, show_shape, sum_at_most
 
 _MEMORY = "PyPTO tensor_ops/memory.cpp"
 
@@ -23,7 +23,7 @@ def _element(a: Args) -> TensorType:
     )
     for i, (index, size) in enumerate(zip(indices, tensor.shape, strict=True)):
         a.require(
-            at_most(0, index) is not False and at_most(add(index, 1), size) is not False,
+            at_most(0, index) is not False and sum_at_most(index, 1, size) is not False,
             f"index {show(index)} in dim {i} is outside the tensor's {show(size)}",
         )
     return tensor

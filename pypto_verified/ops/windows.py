@@ -10,7 +10,18 @@ from collections.abc import Sequence
 
 from pypto_verified.ir.types import Dim
 from pypto_verified.ops.args import Args
-from pypto_verified.ops.dims import add, all_equal, at_most, equal, maximum, minimum, show, show_shape, sub
+from pypto_verified.ops.dims import (
+    add,
+    all_equal,
+    at_most,
+    equal,
+    maximum,
+    minimum,
+    show,
+    show_shape,
+    sub,
+    sum_at_most,
+)
 
 
 def read_window(
@@ -45,7 +56,7 @@ def read_window(
                 "a valid region can't be larger than the tile that holds it",
             )
         reach = extent if exact else wanted
-        if not clamp and at_most(add(offset, reach), size) is False:
+        if not clamp and sum_at_most(offset, reach, size) is False:
             a.fail(
                 f"the window ends at {show(add(offset, reach))} in dim {i} (offset {show(offset)} + {show(reach)}), "
                 f"past the source's {show(size)}",
