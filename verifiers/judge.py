@@ -140,7 +140,7 @@ class Judge:
         if not missing:
             return {}
         relevant, _, names = split_by_relevance(hypotheses, missing)
-        return {} if names & decision.model.keys() else self.ladder.satisfiable(relevant).model
+        return {} if names & decision.model.keys() else self.ladder.reachable(relevant).model
 
     def _related(self, hypotheses: Cond, goal: Cond) -> frozenset[str]:
         """Extents that callers keep in a relation which the text does not tell: to each other, to a scalar that they

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pypto_verified.index import Cond, all_of, symbols_of
+from pypto_verified.index import FALSE, TRUE, Cond, all_of, any_of, symbols_of
 
 
 def names_of(c: Cond) -> frozenset[str]:
     """Names of the integers and of the opaque Booleans of a condition."""
     return frozenset(symbols_of(c)) | frozenset(booleans_of(c))
+
+
+def with_truth(c: Cond, truth: bool) -> Cond:
+    """A condition with all opaque Booleans of one truth."""
+    if c.kind == "var":
+        return TRUE if truth else FALSE
+    if c.kind == "not":
+        return ~with_truth(c.parts[0], truth)
+    if c.kind in ("and", "or"):
+        parts = [with_truth(p, truth) for p in c.parts]
+        return all_of(parts) if c.kind == "and" else any_of(parts)
+    return c
 
 
 def booleans_of(c: Cond) -> Iterable[str]:

@@ -9,7 +9,7 @@ from pypto_verified.index import Cond, holds, implies, substitute_cond, symbols_
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.report.model import Verdict
 from verifiers.solver.answer import hardest
-from verifiers.solver.cone import booleans_of, components, conjuncts, names_of, split_by_relevance
+from verifiers.solver.cone import booleans_of, components, conjuncts, names_of, split_by_relevance, with_truth
 from verifiers.solver.enumeration import domain_of, first_point
 from verifiers.solver.oracle import Oracle
 from verifiers.solver.points import plain_model
@@ -77,7 +77,7 @@ class Ladder:
             return failing
         if failing.verdict is Verdict.VACUOUS:
             return Decision(Verdict.PROVED, failing.decider)
-        others = self.satisfiable(rest)
+        others = self.reachable(rest)
         model, bools = {**others.model, **failing.model}, {**others.bools, **failing.bools}
         if not _fails_at(relevant, query.goal, failing):
             return Decision(Verdict.UNKNOWN, failing.decider, why="the solver's model does not evaluate to a failure")
@@ -121,6 +121,15 @@ class Ladder:
             others = {n: v for n, v in spoiled.model.items() if n not in free}
             wanted = wanted & substitute_cond(implies(at, goal), others)
         return ""
+
+    def reachable(self, c: Cond) -> Decision:
+        """Like `satisfiable`, with numbers that do whatever opaque Booleans are, if there are some: whoever runs them
+        chooses no Booleans."""
+        if any(True for _ in booleans_of(c)):
+            sure = self.satisfiable(with_truth(c, True) & with_truth(c, False))
+            if sure.verdict is Verdict.PROVED:
+                return sure
+        return self.satisfiable(c)
 
     def satisfiable(self, c: Cond) -> Decision:
         """PROVED with a model, VACUOUS, or UNKNOWN."""
