@@ -10,7 +10,7 @@ from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.targets import target
 from pypto_verified.witness import replayed
 from tests.verifiers.examples_race import VEC, exp, pipes, read
-from tests.verifiers.kernels import fill
+from tests.verifiers.kernels import fill, load, unary
 from verifiers import Options, verify
 
 
@@ -54,3 +54,28 @@ def test_a_write_that_may_stand_between_leaves_a_pair_open(number: str, verdict:
     raw = [o for o in result.obligations if o.rule == "RACE-RAW" and " after tload " in o.site]
     assert {o.verdict for o in raw} == {verdict}
     assert not any(f.verdict is Verdict.ERROR for f in result.findings)
+
+
+@pytest.mark.requirement("EV-08")
+@pytest.mark.parametrize(("number", "verdict"), [("x", {Verdict.UNKNOWN}), ("c0", set()), ("c1", {Verdict.REFUTED})])
+def test_so_does_the_place_of_the_pair_itself(number: str, verdict: set[Verdict]) -> None:
+    """The fill of slot 0 writes over what the load has brought if that is where it went."""
+    result = judged(
+        "%x = arith.xori %n, %c3 : index", *slot(number), load("src", "t", VEC, "32x64"), fill("a", VEC),
+        unary("texp", "t", "c", VEC))
+    raw = [o for o in result.obligations if o.rule == "RACE-RAW" and " after tload " in o.site]
+    assert {o.verdict for o in raw} == verdict
+    assert not any(f.verdict is Verdict.ERROR for f in result.findings)
+
+
+@pytest.mark.requirement("EV-08")
+@pytest.mark.parametrize(("index", "verdict"), [("n", Verdict.UNKNOWN), ("c0", Verdict.REFUTED)])
+def test_what_a_branch_asks_of_one_number_leaves_the_others_free(index: str, verdict: Verdict) -> None:
+    """Both ops run where f is 0; where n is odd they touch different slots."""
+    module = parse(pipes(
+        *slot(index), "%if = arith.cmpi eq, %f, %c0 : index", "scf.if %if {", read("a"),
+        unary("texp", "t", "c", VEC), "}", args="%n: index, %f: index"), "k.pto")
+    *_, result = verify(
+        module, target("a2a3"), Options(assume=("n >= 0",), families=frozenset({"RACE"}), explicit_sync=True))
+    assert verdicts(result, "RACE-RAW") == {verdict}
+    assert not any(f.verdict is Verdict.ERROR for f in replayed(result, module, target("a2a3"), 0, {}).findings)

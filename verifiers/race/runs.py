@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pypto_verified.index import Expr, const, symbols_of
-from pypto_verified.index.cond import FALSE
+from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.targets.fifo import posts
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
@@ -75,7 +75,7 @@ class Run(Walker):
         self.spared: dict[Want, str] = {}
         self._names = {s.expr.uid: name for name, s in self.program.symbols.shown.items()}
         self._when: dict[int, dict[str, int]] = {}
-        self._doubtful: list[tuple[Hashable, frozenset[str]]] = []
+        self._written: list[Access] = []
         self._after: dict[int, int] = {}
         self._pops: dict[int, int] = {}
         self._freed: dict[int, int] = {}
@@ -194,20 +194,21 @@ class Run(Walker):
             return
         self.ran.update({(step.index, i.access.writes): 1 for items in phases.values() for i in items})
         self.touch([tuple(p) for _, p in sorted(phases.items())], self._order)
-        self._doubtful += [
-            (i.place.arena, names) for items in phases.values() for i in items if i.access.fills_place
-            and (names := i.access.names & self._open)]
+        self._written += [i.access for items in phases.values() for i in items if i.access.fills_place]
         counters = self.counters(step)
         for items in phases.values():
             for item in items:
                 self._when[item.bit] = counters
-                self._after[item.bit] = len(self._doubtful)
+                self._after[item.bit] = len(self._written)
                 self._answered.begun(1 << item.bit)
 
     def _written_perhaps(self, earlier: Item) -> frozenset[str]:
-        """What decides whether something has been written over since: what places of writes come from."""
-        since = self._doubtful[self._after.get(earlier.bit, 0):]
-        return self.values.sources(n for arena, names in since if arena == earlier.place.arena for n in names)
+        """What decides whether something has been written over since: where it is, and where those writes are."""
+        own = earlier.access
+        since = dict.fromkeys(self._written[self._after.get(earlier.bit, 0):])
+        near = [a for a in since if a is not own and a.place.arena == own.place.arena
+                and (a.names | own.names) & self._open and apart(a.place, own.place) is not TRUE]
+        return self.values.sources(self._open.intersection(n for a in near for n in a.names | own.names))
 
     def _at(self, access: Access) -> Place | None:
         """Where an access is in this run; None if it touches nothing."""

@@ -42,9 +42,10 @@ def search(
     for (led, names), group in _grouped({w: (ways[w], found[w].asked) for w in found if found[w].asked}).items():
         if not all(kinds.get(n) in PASSED for n in names):
             continue
+        asked = [{n: v for n, v in m.items() if n in names} for m in models(ladder, led, background, _MODELS)]
         others = [dict.fromkeys(names, value) for value in _TRIED]
-        others += [{n: v for n, v in model.items() if n in names} for model in models(ladder, led, background, _MODELS)]
-        for told in others:
+        others += [{**told, **model} for model in asked[:1] if model for told in others]
+        for told in (*others, *asked):
             if group and substitute_cond(led, told) is not FALSE:
                 here: dict[Want, Witness] = {}
                 ran = _try(core, set(group), here, choices(program, background, told))
