@@ -3,15 +3,17 @@ ends."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 
-from pypto_verified.index import TRUE, Cond, all_of, any_of, eq, ne
+from pypto_verified.index import TRUE, Cond, IntLike, all_of, any_of, as_expr, eq, ne
 from pypto_verified.index.cond import FALSE, as_cond
 from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.targets.fifo import period
 from verifiers.access import Step
 from verifiers.fifo_counts import Count, compared, runs, why_not
+from verifiers.fifo_few import Moved, Uneven, uneven
 from verifiers.fifo_slots import slots_of
 from verifiers.fifo_turns import Stuck, several, stuck, unsure
 from verifiers.pipes import LANES, Peer, copied, facts_of, peers, used
@@ -31,7 +33,7 @@ _PEER = {
 class CountSite(Site):
     """An end of a pipe, seen by one lane: how often `own` runs here and `other` there; `shared`: the names that mean
     the same at both; `renumbered`: the ends number the pipe differently, and which waits first is not followed;
-    `copies`: each pop gives its slot back by itself;
+    `copies`: each pop gives its slot back by itself; `run`: one in which they differ, looked for where no form tells;
     `unsure`: why the ends may wait for each other, though no run has shown it; `slots`: of the pipe; `alone`: there is
     no text of the other end, which is taken to do as this one asks (assumption ABSENT-CORE)."""
 
@@ -46,9 +48,12 @@ class CountSite(Site):
     slots: int = 1
     alone: bool = False
     copies: bool = False
+    run: Uneven | None = None
 
     @property
     def why(self) -> str:
+        if self.run is not None:
+            return ""
         if self.alone:
             return "the text of the other end is not at hand" if self.context.strict else ""
         apart = self.shared is not None and not (self.own.names() | self.other.names()) <= self.shared
@@ -90,10 +95,14 @@ def _end(context: Context, first: Step, pipe: int, peer: Peer, lane: int) -> Cou
     turns = op in FREES and several(context.program)
     found, why = _waits(context, peer, lane) if turns and peer.id == pipe else ((), "")
     mine, theirs = peer.reads
-    return CountSite(
+    site = CountSite(
         context, first.op, TRUE, f"{op_text(first.op)} pipe {pipe} lane {lane}", lane,
         runs(context.program, op, pipe, lane).renamed(mine), runs(peer.program, other, peer.id, lane).renamed(theirs),
         other.removeprefix("pto."), peer.known, found, turns and peer.id != pipe, why)
+    if not (why_not(site.own, site.other) or _in_turns(site, _no_more(site))):
+        return site
+    ends = Moved(context.program, op, pipe, lane), Moved(peer.program, other, peer.id, lane, peer.known)
+    return replace(site, run=uneven(context, *ends, lambda a, b: a <= b))
 
 
 def _waits(context: Context, peer: Peer, lane: int) -> tuple[tuple[Stuck, ...], str]:
@@ -116,12 +125,14 @@ def _goes_on(s: CountSite) -> Cond:
 
 
 def _no_more(s: CountSite) -> Cond:
-    return FALSE if s.why else TRUE if s.alone else compared(s.own, s.other, lambda a, b: a <= b)
+    if s.why or s.run is not None:
+        return FALSE
+    return TRUE if s.alone else compared(s.own, s.other, lambda a, b: a <= b)
 
 
 def _in_turns(s: CountSite, goal: Cond) -> str:
     """Why nothing is refuted: turns in which a condition holds are a number with a name, that may be 0 in every run."""
-    named = s.own.turns | s.other.turns
+    named = (s.own.turns | s.other.turns) if s.run is None else ()
     return "in how many turns a condition holds is not known" if named and goal is not TRUE else ""
 
 
@@ -132,6 +143,8 @@ def _open(s: CountSite) -> bool:
 
 def _how_often(s: CountSite, w: Witness) -> tuple[int, int]:
     """Both counts at the numbers of a witness."""
+    if s.run is not None:
+        return s.run.own, s.run.other
     both = [
         sum(w(times) for conditions, times in count.terms if all(_holds(c, w) for c in conditions))
         for count in (s.own, s.other)]
@@ -147,6 +160,11 @@ def _holds(c: Cond, w: Witness) -> bool:
         found = [_holds(p, w) for p in c.parts]
         return all(found) if c.kind == "and" else any(found)
     return c.kind == "true"
+
+
+def _sizes(s: CountSite) -> Mapping[str, int]:
+    """Those of the run in which the counts differ."""
+    return s.run.given if s.run is not None else {}
 
 
 def _times(n: int) -> str:
@@ -175,7 +193,7 @@ FIFO_POP: Rule[CountSite] = Rule(
     sites=lambda c: _ends(c, *FREES), applies=always, assumptions=("ABSENT-CORE", "LANE-INDEX"), unneeded=_unneeded,
     given=lambda s: not s.why and not _open(s) and not _in_turns(s, _no_more(s)),
     undecided=lambda s: s.why or s.unsure or _in_turns(s, _no_more(s)),
-    goal=lambda s: FALSE if _open(s) else _no_more(s) & _goes_on(s),
+    goal=lambda s: FALSE if _open(s) else _no_more(s) & _goes_on(s), shown=_sizes,
     explain=_explain_pop,
     help=lambda s: (
         "push at one end before the pop that waits" if s.stuck else
@@ -198,7 +216,8 @@ FIFO_DRAIN: Rule[CountSite] = Rule(
     sites=lambda c: _ends(c, "pto.tpush_to_aiv", "pto.tpush_to_aic"), applies=always,
     assumptions=("ABSENT-CORE", "LANE-INDEX"), unneeded=_unneeded,
     given=lambda s: not s.why and not _in_turns(s, _no_more(s)),
-    undecided=lambda s: s.why or _in_turns(s, _no_more(s)), goal=_no_more, explain=_explain_drain,
+    undecided=lambda s: s.why or _in_turns(s, _no_more(s)), goal=_no_more, shown=_sizes,
+    explain=_explain_drain,
     help=lambda s: "pop as often as is pushed: the loops and branches around both ends must agree",
     mutant=lambda s: as_cond(bool(s.other.terms)),
 )
@@ -215,18 +234,30 @@ def _frees(context: Context) -> Iterator[CountSite]:
                 continue
             first = next(s for s in program.steps if s.op.name == op and pipe_id(s.op) == pipe)
             for lane in _lanes(context, first):
-                yield CountSite(
+                site = CountSite(
                     context, first.op, TRUE, f"{op_text(first.op)} pipe {pipe} lane {lane}", lane,
                     runs(program, op, pipe, lane), runs(program, free, pipe, lane), free.removeprefix("pto."), None,
                     slots=slots_of(context, first), copies=copies and chip.on_chip_pipe)
+                if why_not(site.own, site.other) or _in_turns(site, _freed(site)):
+                    ends = Moved(program, op, pipe, lane), Moved(program, free, pipe, lane)
+                    yield replace(site, run=uneven(context, *ends, partial(_is_freed, site)))
+                else:
+                    yield site
+
+
+def _all_freed(s: CountSite, pops: IntLike, frees: IntLike) -> Cond:
+    """That each tile is freed, by its pop or after it, or the pipe ends before a free would have told the producer
+    anything."""
+    own, freed = as_expr(pops), as_expr(frees)
+    return eq(freed, 0 if s.copies else own) | ((freed <= own) & (own < period(s.slots)))
+
+
+def _is_freed(s: CountSite, pops: int, frees: int) -> bool:
+    return _all_freed(s, pops, frees) is TRUE
 
 
 def _freed(s: CountSite) -> Cond:
-    """That each tile is freed, by its pop or after it, or the pipe ends before a free would have told the producer
-    anything."""
-    return FALSE if s.why else compared(
-        s.own, s.other, lambda pops, frees: eq(frees, 0 if s.copies else pops) | (
-            (frees <= pops) & (pops < period(s.slots))))
+    return FALSE if s.why or s.run is not None else compared(s.own, s.other, partial(_all_freed, s))
 
 
 def _explain_free(s: CountSite, w: Witness) -> str:
@@ -247,7 +278,7 @@ FIFO_FREE: Rule[CountSite] = Rule(
     unseen="the kernel may end before a slot is missed",
     sites=_frees, applies=always, assumptions=("LANE-INDEX", "FREE-NEEDED"),
     given=lambda s: not s.why and not _in_turns(s, _freed(s)), undecided=lambda s: s.why or _in_turns(s, _freed(s)),
-    goal=_freed, explain=_explain_free,
+    goal=_freed, shown=_sizes, explain=_explain_free,
     help=lambda s: (
         "leave the free out: the pop has copied the tile" if s.copies else
         "free each popped tile once, after its last use"),

@@ -1,9 +1,9 @@
-"""Whether an op on a pipe runs no more often than some number. Where that has no closed form, small runs look for one
-that passes it; what no run shows stays open."""
+"""How often ops on a pipe run: no more often than some number, or than others. Where that has no closed form, small
+runs look for one in which it is wrong; what no run shows stays open."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice, product
 
@@ -12,6 +12,7 @@ from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, Node, Sequence, Step, SymbolKind
+from verifiers.access.symbols import UNCONSTRAINED
 from verifiers.fifo_counts import Count, compared, runs
 from verifiers.flags import trip_names
 from verifiers.pipes import LANE
@@ -100,17 +101,58 @@ def _numbers(moved: Moved, most: int, background: Cond) -> Iterator[dict[str, in
         yield from islice(choices(program, background, {**dict.fromkeys(sizes, n), **lane}), 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Uneven:
+    """A run of sizes `given` in which one op takes place `own` times and the other `other` times."""
+
+    given: Mapping[str, int]
+    own: int
+    other: int
+
+
+def uneven(context: Context, own: Moved, other: Moved, fine: Callable[[int, int], bool]) -> Uneven | None:
+    """A small run in which the ops of this function and those that answer them are not as often as is `fine`, and
+    which nothing decides but extents that both know."""
+    cores = [Core(m.program, context.target, kept=frozenset()) for m in (own, other)]
+    kinds = own.program.symbols.kinds
+    for given in _numbers(own, _FEW, context.program.symbols.facts & context.assumed):
+        first, second = (
+            _Counting(core, given, False, m, _TURNS) for core, m in zip(cores, (own, other), strict=True))
+        deciding = (first.given_ones | second.given_ones) - {LANE}
+        known = other.shared is None or deciding <= other.shared
+        told = first.values.asked or second.values.asked or any(kinds.get(n) in UNCONSTRAINED for n in deciding)
+        if told or not known:
+            return None
+        if first.ended and second.ended and not fine(first.times, second.times):
+            return Uneven({n: v for n, v in given.items() if n in deciding}, first.times, second.times)
+    return None
+
+
+_GIVEN = frozenset({SymbolKind.DIM, SymbolKind.BLOCK, SymbolKind.LAUNCH, SymbolKind.PARAM, SymbolKind.SIZE})
+_FEW = 8
+"""Tiles that some of the runs go beyond."""
+
+
 class _Counting(Run):
     """One run, as far as it has to go to have `passed` the number `most`."""
 
     def __init__(self, core: Core, given: dict[str, int], truth: bool, moved: Moved, most: int) -> None:
         self.moved, self.most = moved, most
-        self.times, self.taken = 0, moved.step is None
+        self.times, self.taken, self.ended = 0, moved.step is None, False
         super().__init__(core, given, truth, set(), _TURNS)
+
+    @property
+    def given_ones(self) -> frozenset[str]:
+        """What callers and launches give that the run may go by."""
+        return frozenset(n for n in self.moving if self.program.symbols.kinds.get(n) in _GIVEN)
 
     @property
     def passed(self) -> bool:
         return self.times > self.most and self.taken
+
+    def walk(self) -> None:
+        super().walk()
+        self.ended = True
 
     def _run(self, node: Node) -> None:
         if isinstance(node, Sequence):

@@ -77,3 +77,34 @@ def test_sizes_that_show_it_are_told() -> None:
     results = verify(read(text, "k.pto"), target("a2a3"), Options(families=frozenset({"FIFO"})))
     (found,) = [f for r in results for f in r.findings if f.rule == "FIFO-OVERRUN"]
     assert dict(found.witness)["n"] > 2 * 5
+
+
+def _sized(pushes: str, pops: str, chip: str) -> str:
+    """The same with `%n` as an extent, which may have any value."""
+    text = pair_of_cores(pushes, pops, memory=chip == "a2a3")
+    view = ("%sized = pto.make_tensor_view %d, shape = [%n, %c64], strides = [%c64, %c1] : !pto.tensor_view<?x?xf32>\n"
+            "    %none = arith.constant")
+    return text.replace("%none = arith.constant", view).replace("%n: index", "%n: index, %d: !pto.ptr<f32>")
+
+
+@pytest.mark.requirement("XC-09", "VF-01")
+@pytest.mark.parametrize(("pushes", "pops", "rule", "chip", "expected"), [
+    (while_((), (PUSH,), "%c8"), while_((), (BOTH,), "%c8"), "FIFO-POP", "a2a3", Verdict.UNKNOWN),
+    (while_((), (PUSH,), "%c8"), while_((BOTH,), (), "%c8"), "FIFO-POP", "a2a3", Verdict.REFUTED),
+    (while_((PUSH,), (), "%c8"), while_((), (BOTH,), "%c8"), "FIFO-DRAIN", "a2a3", Verdict.REFUTED),
+    (while_((), (PUSH,)), while_((BOTH,), ()), "FIFO-POP", "a2a3", Verdict.REFUTED),
+    (turns("%n", EVEN, PUSH, "}"), turns("%n", EVEN, BOTH, BOTH.replace("%t", "%u"), "}"), "FIFO-POP", "a2a3",
+     Verdict.REFUTED),
+    (turns("%n", FIFTH, PUSH, "}"), turns("%n", FIFTH, BOTH, "}"), "FIFO-POP", "a2a3", Verdict.PROVED),
+    (while_((), (PUSH,)), while_((), (pop(), FREE, FREE)), "FIFO-FREE", "a5", Verdict.REFUTED),
+    (while_((), (PUSH,)), while_((), (BOTH,)), "FIFO-FREE", "a5", Verdict.UNKNOWN),
+])
+def test_a_run_shows_that_the_ends_differ_where_no_form_tells(
+    pushes: str, pops: str, rule: str, chip: str, expected: Verdict
+) -> None:
+    text = _sized(pushes, pops, chip)
+    assert verdicts(text, rule, chip) == {expected}
+    results = verify(read(text, "k.pto"), target(chip), Options(families=frozenset({"FIFO"})))
+    shown = [dict(f.witness) for r in results for f in r.findings if f.rule == rule and f.verdict is Verdict.REFUTED]
+    if rule != "FIFO-FREE":
+        assert all(_goes_wrong(text, chip, given.get("n", 0)) for given in shown)
