@@ -236,7 +236,8 @@ class Judge:
             own = set(symbols_of(shown.expr))
             if not shown.other and own & names and own <= set(decision.model):
                 found.append((name, value(shown.expr)))
-        return tuple(found)
+        flags = (name.partition("?")[0] for name in self.program.symbols.truths)
+        return (*found, *((name, decision.model[name]) for name in flags if name in decision.model))
 
     def conclude(self) -> None:
         """What all open points together need of a caller, without what the rest implies."""

@@ -24,7 +24,7 @@ from verifiers.race.items import Item
 from verifiers.race.order import PIPES, Order
 from verifiers.race.places import Box, OnChip, Place, apart
 from verifiers.race.rings import ring_slot, ring_slots
-from verifiers.race.values import Values, deciding
+from verifiers.race.values import Values, deciding, truths_passed
 from verifiers.race.walker import Again, Core, Pair, PairKey, Walker
 from verifiers.recurrence import counted
 from verifiers.solver.cone import names_of
@@ -62,6 +62,7 @@ class Run(Walker):
         super().__init__(core)
         self.values = Values(self.program, given, truth)
         self.given = given
+        self._truth = truth
         self.moving = deciding(self.program)
         self._open = self.values.watched | self.values.derived
         self._passed = frozenset(n for n in self.values.watched if self.program.symbols.kinds[n] in PASSED)
@@ -239,6 +240,10 @@ class Run(Walker):
     def _number(self, e: Expr) -> Expr:
         return e if e.value is not None else const(self.values.of(e))
 
+    def called(self, order: Order) -> None:
+        """Nor does a refutation count on its absence."""
+        order.drain()
+
     def release(self, items: tuple[Item, ...], order: Order) -> None:
         """Credits stand for several tiles: what was freed since the last one is given back with the next."""
         pipe = pipe_id(items[0].access.step.op)
@@ -297,6 +302,8 @@ class Run(Walker):
         place = earlier.place if isinstance(earlier.place, Box) else later.place
         shared = names_of(apart(pair.first.place, pair.second.place))
         shown = {n: v for n, v in self.given.items() if n in self.moving or n in shared}
+        passed = truths_passed(self.program)
+        shown |= {name.partition("?")[0]: int(self._truth) for name in self.values.asked & passed.keys()}
         return Witness(
             shown, self._when.get(earlier.bit, {}), self.counters(later.access.step), str(place),
             self.values.sources(shared & self._open).union(self.values.asked, self._written_perhaps(earlier)))

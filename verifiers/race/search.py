@@ -14,7 +14,7 @@ from pypto_verified.index.cond import FALSE
 from pypto_verified.targets.pipes import Hazard
 from verifiers.race.directed import leads, models, way
 from verifiers.race.runs import PASSED, Run, Want, Witness
-from verifiers.race.values import choices
+from verifiers.race.values import choices, truths_passed
 from verifiers.race.walker import Core, steps_of
 from verifiers.solver import Ladder
 from verifiers.solver.cone import names_of
@@ -40,15 +40,16 @@ def search(
             if left:
                 _try(core, left, found, choices(program, background, told), spared)
     for (led, names), group in _grouped({w: (ways[w], found[w].asked) for w in found if found[w].asked}).items():
-        if not all(kinds.get(n) in PASSED for n in names):
+        flags = names & truths_passed(program).keys()
+        if not all(kinds.get(n) in PASSED for n in names - flags):
             continue
         asked = [{n: v for n, v in m.items() if n in names} for m in models(ladder, led, background, _MODELS)]
-        others = [dict.fromkeys(names, value) for value in _TRIED]
+        others = [dict.fromkeys(names - flags, value) for value in (_TRIED if names - flags else _TRIED[:1])]
         others += [{**told, **model} for model in asked[:1] if model for told in others]
-        for told in (*others, *asked):
+        for told, truths in product((*others, *asked), ((False,), (True,)) if flags else (_BOTH,)):
             if group and substitute_cond(led, told) is not FALSE:
                 here: dict[Want, Witness] = {}
-                ran = _try(core, set(group), here, choices(program, background, told))
+                ran = _try(core, set(group), here, choices(program, background, told), truths=truths)
                 group -= {want for want in group - here.keys() if _took_place(want, ran)}
         for want in group:
             found[want] = replace(found[want], asked=frozenset())
@@ -76,6 +77,8 @@ def _took_place(want: Want, ran: Counter[tuple[int, bool]]) -> bool:
 
 _TRIED = (0, 1, 2, 3, 17)
 """Values of what a caller passes."""
+_BOTH = (False, True)
+"""What opaque Booleans are, all of them."""
 _WAYS = 6
 """Conditions of branches for which runs are led there, each with a budget of its own."""
 _MODELS = 3
@@ -84,16 +87,16 @@ _MODELS = 3
 
 def _try(
     core: Core, left: set[Want], found: dict[Want, Witness], tried: Iterable[dict[str, int]],
-    spared: dict[Want, str] | None = None,
+    spared: dict[Want, str] | None = None, truths: tuple[bool, ...] = _BOTH,
 ) -> Counter[tuple[int, bool]]:
     """Run until all of `left` are found or the budget is spent; those that depend on nothing that is not chosen leave
     `left`. How often each step took place in one run at most, as in `Run`."""
     budget, opaque = MOST_STEPS, False
     ran: Counter[tuple[int, bool]] = Counter()
-    for given, truth in product(tried, (False, True)):
+    for given, truth in product(tried, truths):
         if not left or budget <= 0:
             break
-        if truth and not opaque:
+        if truth is not truths[0] and not opaque:
             continue
         run = Run(core, given, truth, set(left), budget)
         ran |= run.ran
