@@ -335,8 +335,14 @@ def first_of(made: Moved, turns: list[Turn]) -> Moved:
 
 
 def repeated(program: AccessProgram, step: Step) -> frozenset[str]:
-    """The symbols of the loops that run a step again, those for whose test it runs too."""
-    return frozenset(n for loop in around(program, step) for n in _counters(loop))
+    """The symbols of the loops that run a step again, those for whose test it runs too: their counters, and what they
+    hand on."""
+    return frozenset(n for loop in around(program, step) for n in _counters(loop)) | handed_on(program, step)
+
+
+def handed_on(program: AccessProgram, step: Step) -> frozenset[str]:
+    """Values that these loops hand on from turn to turn, where they are no form of a counter."""
+    return frozenset(c.name for loop in around(program, step) for c in loop.carried)
 
 
 def counters(step: Step) -> frozenset[str]:

@@ -21,7 +21,20 @@ from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import conjuncts, names_of
 from verifiers.write_digits import Numbered, in_digits
 from verifiers.write_grid import CALLERS_PLACE, lone_stores, walked
-from verifiers.write_levels import Axis, Moved, Nest, Turn, Untold, counters, first_of, forward, moved, parts_of, waits
+from verifiers.write_levels import (
+    Axis,
+    Moved,
+    Nest,
+    Turn,
+    Untold,
+    counters,
+    first_of,
+    forward,
+    handed_on,
+    moved,
+    parts_of,
+    waits,
+)
 from verifiers.write_parts import by_element
 
 
@@ -120,6 +133,8 @@ def nest_site(context: Context, step: Step, window: Window, axis: int) -> NestSi
         numbered = in_digits(forward(moved(context.program, step, window)))
         made = numbered.moved
         view = _axis(context, made, axis, sizes)
+        if handed_on(context.program, step) & symbols_of(made.starts[axis]).keys():
+            raise Untold("a place that a loop hands on is not followed")
         if not made.moving(axis) or not set(symbols_of(view.first())) <= sizes:
             return None
         counted = {n for t in made.moving(axis) for n in (*symbols_of(t.upper), *symbols_of(t.lower))}

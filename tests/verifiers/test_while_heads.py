@@ -78,3 +78,15 @@ def test_what_it_stores_is_not_taken_for_a_block_of_the_callers(
     found = {o.verdict for o in check(text, families="WRITE", outputs=("q",)).obligations
              if o.rule not in ("WRITE-ANY", "WRITE-OUT")}
     assert found == UNKNOWN
+
+
+@pytest.mark.parametrize("before", [(), (store("t", "first", VEC, "1x64"),)])
+@pytest.mark.parametrize("where", ["head", "body"])
+def test_a_place_that_the_loop_hands_on_is_not_the_callers(where: str, before: tuple[str, ...]) -> None:
+    """Rows 1, 2, 4, 8: no form of a counter."""
+    stored = (_row("r", "dv", "%n" if where == "head" else "%k"), store("t", "r", VEC, "1x64"))
+    text = _rows(stored if where == "head" else (), stored if where == "body" else (), before)
+    text = text.replace("arith.addi %k, %c1", "arith.muli %k, %c2").replace("(%n = %c0)", "(%n = %c1)")
+    found = {o.verdict for o in check(text, families="WRITE", outputs=("q",)).obligations
+             if o.rule in ("WRITE-NEST", "WRITE-UNION")}
+    assert found == UNKNOWN
