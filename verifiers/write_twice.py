@@ -9,7 +9,7 @@ caller has a part in the place, or in whether the op runs, nothing is said.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from pypto_verified.index import (
@@ -18,13 +18,11 @@ from pypto_verified.index import (
     all_of,
     any_of,
     eq,
-    implies,
     substitute,
     substitute_cond,
     symbol,
     symbols_of,
 )
-from pypto_verified.index.expr import from_atom
 from pypto_verified.pto.module import EnumAttr
 from verifiers.access import BLOCK, BLOCKS, LANE, Step, SymbolKind, Window
 from verifiers.access.symbols import UNCONSTRAINED, Symbols
@@ -104,23 +102,11 @@ def _site(context: Context, step: Step, window: Window, index: str, names: froze
     others = {n: symbol(f"{n}_other", atoms[n].lo, atoms[n].hi) for n in sorted(own) if n in atoms}
     both = all_of((
         eq(symbols.shown[index].expr, 0), eq(others[index], 1), *(eq(symbol(n), k) for n, k in two.items()),
-        *(facts if two else ()), *(substitute_cond(c, others) for c in known),
-        *(c for e in offsets for c in _same_products(e, others))))
+        *(facts if two else ()), *(substitute_cond(c, others) for c in known)))
     label = f"{op_text(step.op)} {window.view.name} {index}"
     starts, sizes = (tuple(substitute(e, others) for e in es) for es in (offsets, lengths))
     return TwiceSite(
         context, step.op, path, label, window.view.name, index, others[index], offsets, lengths, starts, sizes, both)
-
-
-def _same_products(e: Expr, others: Mapping[str, Expr]) -> Iterator[Cond]:
-    """Equal quotients make equal products with their divisor (theorem LEMMA-PRODUCTS), which tells tiles apart that are
-    numbered row by row: a solver does not find that for a divisor it does not know."""
-    for mono, _ in e.terms:
-        for atom in mono:
-            if atom.kind == "floordiv" and atom.args[1].value is None:
-                quotient, divisor = from_atom(atom), atom.args[1]
-                other, its = substitute(quotient, others), substitute(divisor, others)
-                yield implies(all_of((eq(quotient, other), eq(divisor, its))), eq(quotient * divisor, other * its))
 
 
 def _named(window: Window) -> frozenset[str]:

@@ -84,6 +84,13 @@ def test_wrong_branches_are_refused(old: str, new: str, message: str) -> None:
     assert message in refused(BRANCHES.replace(old, new))
 
 
+def test_what_is_returned_is_named_as_the_assembler_names_it() -> None:
+    tile = ("!pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=16, v_row=8, v_col=16, blayout=row_major, "
+            "slayout=none_box, fractal=512, pad=0>")
+    message = refused(f"func.func @f(%t: {tile}) {{\nreturn %t : {tile}\n}}")
+    assert message == "@f returns !pto.tile_buf<vec, 8x16xf32>, its declaration differs"
+
+
 def test_the_region_of_a_loop_has_one_block() -> None:
     text = "func.func @f(%n: index) {\nscf.for %i = %n to %n step %n {\ncf.br ^a\n^a:\nscf.yield\n}\nreturn\n}"
     assert refused(text) == "a region of scf.for has one block"
