@@ -1,4 +1,4 @@
-"""Ops that write tiles of which it is not known where they are: what they leave alone is nobody's claim."""
+"""Ops that write tiles of which it is not known where they are, and calls: what they leave alone is nobody's claim."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from functools import lru_cache
 from pypto_verified.layouts import Space
 from pypto_verified.pto.types import TileBufType
 from verifiers.access import AccessProgram, Step, TileUse
+from verifiers.access.calls import CALL
 from verifiers.sites import op_text
 
 
@@ -18,6 +19,10 @@ def _writers(program: AccessProgram) -> dict[Space, Step]:
         for group in (g for p in step.phases for g in p.writes):
             for value, operand in zip(step.op.args.get(group, ()), step.operands.get(group, ()), strict=False):
                 if operand is None and isinstance(value.type, TileBufType):
+                    found.setdefault(value.type.loc, step)
+        if step.op.name == CALL:
+            for value in step.op.operands():
+                if isinstance(value.type, TileBufType):
                     found.setdefault(value.type.loc, step)
     return found
 

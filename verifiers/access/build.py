@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from pypto_verified.errors import Location, NotModelled
 from pypto_verified.index import Cond, Expr, all_of, const, eq, maximum
@@ -14,6 +15,7 @@ from pypto_verified.pto.types import ScalarType, TileBufType
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.targets.pipes import is_for_kind
 from verifiers.access.arguments import Arguments, all_ops
+from verifiers.access.calls import unfollowed
 from verifiers.access.handles import Handles
 from verifiers.access.id_arrays import DECLARE, GET, SET, IdArrays
 from verifiers.access.induction import carried_value, in_turn, passed_before, rotated, while_value
@@ -64,12 +66,14 @@ class _Builder:
         self.regions = 0
         self.arguments = Arguments(self.symbols, self.handles, self.scalars)
         self.id_arrays = IdArrays(func.body)
+        self.unfollowed: frozenset[Op] = frozenset()
 
     def build(self) -> AccessProgram:
         assert self.func.body is not None
         for op in all_ops(self.func.body):
             for r in op.results:
                 self.producers[r] = op
+        self.unfollowed = unfollowed(self.func)
         self.arguments.enter(self.func, self.producers, self._gap)
         self.program.body = self._block(self.func.body, TRUE)
         self.program.views = list(self.handles.views.values())
@@ -401,6 +405,8 @@ class _Builder:
 
     def _step(self, op: Op, path: Cond, made: TileUse | None = None) -> Step:
         row = TABLE.get(op.name)
+        if row is not None and op in self.unfollowed:
+            row = replace(row, modelled=False)
         operands: dict[str, tuple[Operand, ...]] = {
             group: tuple(self.handles.operand(v) for v in values) for group, values in op.args.items()}
         phases = row.phases(op, self.target) if row is not None and row.effect in ("compute", "sync") else ()

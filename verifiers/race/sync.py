@@ -12,13 +12,14 @@ from pypto_verified.targets import Target
 from pypto_verified.targets.events import pipe_of
 from pypto_verified.targets.pipes import ALL, barrier_holds
 from verifiers.access import AccessProgram, Step
+from verifiers.access.calls import CALL
 from verifiers.flags import action_of, actions_of
 
 
 class Kind(Enum):
     """SET and WAIT of a flag, BARRIER of a pipe, DRAIN of all pipes, ACQUIRE and RELEASE of a buffer id, FENCE of
-    global memory, CLEAN of the data cache, NOTIFY, by which another device learns that data is there, and TELL and
-    HEAR, a set for another core and the wait for its answer."""
+    global memory, CLEAN of the data cache, NOTIFY, by which another device learns that data is there, TELL and HEAR, a
+    set for another core and the wait for its answer, and CALL of a function that may do any of these."""
 
     SET = "set"
     WAIT = "wait"
@@ -31,6 +32,7 @@ class Kind(Enum):
     NOTIFY = "notify"
     TELL = "tell"
     HEAR = "hear"
+    CALL = "call"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +63,8 @@ def sync_of(step: Step, target: Target) -> Sync | None:
         return Sync(step, Kind.WAIT, destination, source, flag.id)
     if op.name in _WHOLE:
         return Sync(step, _WHOLE[op.name])
+    if op.name == CALL:
+        return None if step.modelled else Sync(step, Kind.CALL)
     if op.name == "pto.fence.barrier_all":
         scope = op.attrs.get("scope")
         local = isinstance(scope, EnumAttr) and scope.member == "local_memory"

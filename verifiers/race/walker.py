@@ -136,6 +136,8 @@ class Walker:
             order.clean(on_pipe[SCALAR])
         elif kind is Kind.NOTIFY:
             self._notify(sync.step, order)
+        elif kind is Kind.CALL:
+            self.called(order)
         elif kind is Kind.TELL:
             # One of an id that is not known here leaves the older sets: they carry less.
             order.set(("told", told_of(sync.step, id, self.core.target)), sync.pipe, on_pipe[sync.pipe])
@@ -158,6 +160,9 @@ class Walker:
             order.release(id, sync.pipe, on_pipe[sync.pipe])
         else:
             order.wait(id, sync.pipe, self.scalar_issues, keep=True)
+
+    def called(self, order: Order) -> None:
+        """A function is called of which it is not known what it orders: a proof does not count on it."""
 
     def _waited(self, sync: Sync, id: int, order: Order) -> None:
         """A wait is remembered as an access to its flag, which ends when the wait has run."""

@@ -1,0 +1,94 @@
+"""Functions that a kernel calls: each is verified alone, and what one does beside the caller's own ops is left open."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.check import CheckOptions, verify_module
+from pypto_verified.pto.reader import read
+from pypto_verified.report.model import FunctionResult, Verdict
+from pypto_verified.simulator import schedule
+from pypto_verified.targets import target
+from tests.verifiers.examples_race import VEC, barrier, both, exp, pipes, write
+from tests.verifiers.examples_race import read as load_a
+from tests.verifiers.kernels import kernel
+
+PROVED, UNKNOWN = Verdict.PROVED, Verdict.UNKNOWN
+ON_TILE, NOTHING, POINTER = f"({VEC}) -> ()", "() -> ()", "(!pto.ptr<f32>) -> ()"
+
+
+def with_function(text: str, body: str, args: str = "") -> str:
+    """The kernel `@k` of a text beside a function `@called`."""
+    lines = "\n".join(f"    {line.strip()}" for line in body.splitlines())
+    return text.replace("module {\n", f"module {{\n  func.func @called({args}) {{\n{lines}\n    return\n  }}\n", 1)
+
+
+def judged(text: str) -> FunctionResult:
+    results = verify_module(read(text, "k.pto"), target("a2a3"), CheckOptions())
+    return next(r for r in results if r.name == "k")
+
+
+def races(text: str) -> int:
+    return len(schedule.replay(read(text, "k.pto"), "k", {}, target("a2a3")).races)
+
+
+ADD_ONE = "%one = arith.constant 1 : index\n%n = arith.addi %x, %one : index"
+IN_PLACE = f"pto.texp ins(%t : {VEC}) outs(%t : {VEC})"
+
+
+@pytest.mark.requirement("VF-10")
+@pytest.mark.parametrize("ordered", [False, True])
+def test_what_a_function_does_to_a_tile_is_not_passed_over(ordered: bool) -> None:
+    """The function works on the tile that the load brings; without a flag the two race."""
+    text = with_function(pipes(
+        load_a("a"), *([both("MTE2 V")] * ordered), f"func.call @called(%a) : {ON_TILE}", barrier("ALL"), write("a"),
+        both("MTE2 V", 1)), IN_PLACE, f"%t: {VEC}")
+    assert bool(races(text)) is not ordered
+    result = judged(text)
+    assert {f.verdict for f in result.findings} == {UNKNOWN}
+    assert any(f.rule == "MODEL-OP" and "func.call" in f.message for f in result.findings)
+
+
+@pytest.mark.requirement("VF-10")
+def test_a_function_may_order_or_write_what_the_caller_does_not() -> None:
+    """A flag in the function orders load and exp; the other function fills the tile that is stored. Neither is
+    refuted."""
+    flags = with_function(
+        pipes(load_a("a"), f"func.call @called() : {NOTHING}", exp("a", "b"), both("V MTE3"), write("b")),
+        both("MTE2 V"))
+    filled = with_function(
+        pipes(f"func.call @called(%a) : {ON_TILE}", both("V MTE3"), write("a")),
+        f"%v = arith.constant 1.0 : f32\npto.texpands ins(%v : f32) outs(%t : {VEC})", f"%t: {VEC}")
+    for text in (flags, filled):
+        assert races(text) == 0
+        assert {f.verdict for f in judged(text).findings} == {UNKNOWN}
+
+
+@pytest.mark.requirement("VF-10")
+def test_a_race_behind_a_call_is_refuted_all_the_same() -> None:
+    text = with_function(
+        pipes(f"func.call @called() : {NOTHING}", load_a("a"), exp("a", "b"), both("V MTE3"), write("b")),
+        both("MTE2 V"))
+    result = judged(text)
+    raw = [f for f in result.findings if f.rule == "RACE-RAW"]
+    assert [f.verdict for f in raw] == [Verdict.REFUTED]
+    assert raw[0].replay.startswith("confirmed")
+
+
+def _open(result: FunctionResult) -> bool:
+    return any(f.rule == "MODEL-OP" for f in result.findings)
+
+
+@pytest.mark.parametrize(("body", "args", "call", "modelled"), [
+    (ADD_ONE, "%x: index", "func.call @called(%c1) : (index) -> ()", True),
+    ("%v = arith.constant 1.0 : f32\n%z = arith.constant 0 : index\npto.store_scalar %v, %o[%z] : !pto.ptr<f32>, f32",
+     "%o: !pto.ptr<f32>", f"func.call @called(%p) : {POINTER}", False)])
+def test_only_what_touches_memory_or_orders_pipes_is_asked_about(
+    body: str, args: str, call: str, modelled: bool
+) -> None:
+    result = judged(with_function(pipes(call, load_a("a"), both("MTE2 MTE3"), write("a")), body, args))
+    assert _open(result) is not modelled
+    alone = judged(with_function(kernel(call), body, args))
+    assert not _open(alone), "a wrapper does nothing else"
+    twice = judged(with_function(kernel(f"{call}\n{call}"), body, args))
+    assert _open(twice) is not modelled
