@@ -14,7 +14,7 @@ from pypto_verified.ops.args import Args, location
 from pypto_verified.ops.decl import OpDecl, op
 from pypto_verified.ops.dims import floordiv, mul, show, show_shape
 from pypto_verified.ops.elementwise import like
-from pypto_verified.ops.layout import effective_view, make_tile
+from pypto_verified.ops.layout import effective_view, make_tile, unplaced
 
 _GATHER = "PyPTO tile_ops/gather.cpp"
 _SCATTER = "PyPTO tile_ops/scatter.cpp"
@@ -87,7 +87,7 @@ def _scatter(a: Args) -> Type:
     a.require(
         got.kind == "int" and got.bits == need, f"indexes are {got}; a {dtype} dst needs INT{need}",
     )
-    return a.tile("dst")
+    return unplaced(a.tile("dst"))
 
 
 def _scatter_mask(a: Args) -> Type:
@@ -99,7 +99,7 @@ def _scatter_mask(a: Args) -> Type:
         f"dst is {show_shape((rows, columns))}, but src {show_shape((source_rows, source_columns))} spread by {step} "
         f"fills {show_shape((source_rows, source_columns * step))}",
     )
-    return a.tile("dst")
+    return unplaced(a.tile("dst"))
 
 
 def _global_gather(a: Args) -> Type:

@@ -69,6 +69,11 @@ def make_tile(
     return TileType(shape, dtype, space, None if view == implicit else view, memref)
 
 
+def unplaced(t: TileType) -> TileType:
+    """The type of an op's result that is like an operand: the author chose storage for the operand alone."""
+    return t if t.memref is None else TileType(t.shape, t.dtype, t.space, t.view)
+
+
 def is_boxed(t: TileType) -> bool:
     """Whether the tile's layout has fractal boxes."""
     return effective_view(t).slayout is not SLayout.NONE

@@ -13,7 +13,7 @@ from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space, Tensor
 from pypto_verified.ops.args import Args, location
 from pypto_verified.ops.decl import OpDecl, op
 from pypto_verified.ops.dims import add, all_equal, at_most, show, show_shape, sum_at_most
-from pypto_verified.ops.layout import effective_view, implicit_view, make_tile
+from pypto_verified.ops.layout import effective_view, implicit_view, make_tile, unplaced
 from pypto_verified.ops.windows import read_window
 
 _SOURCE = "PyPTO tile_ops/memory.cpp"
@@ -187,7 +187,7 @@ def _read(a: Args) -> Type:
 def _write(a: Args) -> Type:
     tile = a.tile("tile")
     _check_indices(a, tile)
-    return tile
+    return unplaced(tile)
 
 
 def _index(a: Args) -> Type:

@@ -65,6 +65,12 @@ FINDS = {
             x, pl.load(b, [0, 0], [16, 16]), pl.load(i, [0, 0], [16, 16]))
         return pl.store(t, [0, 0], out)
     """),
+    # What an op in place gives was said to be in the storage that the author chose for what it was given.
+    "scattered into the author's storage, which is read later": (_SCATTERED, """
+        x: pl.Tile[[16, 16], pl.FP32, pl.MemRef("ring", slots=2)[1], pl.Mem.Vec] = pl.load(a, [0, 0], [16, 16])
+        t = pl.tile.scatter(x, x, pl.load(i, [0, 0], [16, 16]))
+        return pl.store(pl.add(t, x), [0, 0], out)
+    """),
     # The narrowed tile kept its pad value, so that a2a3's fill took the data beyond its extents for padding.
     "fill after narrowing": (_tensors("FP32", 16, 8, "a", "out"), """
         x = pl.fillpad(pl.load(a, [0, 0], [16, 8], valid_shape=[8, 8]), pad_value=pl.PadValue.max)
