@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from pypto_verified.dtypes import INDEX, DType
+from pypto_verified.dtypes import BOOL, INDEX, DType
 from pypto_verified.fuzz.draw import Draw, chance, choice, weighted
 from pypto_verified.ir.expr import Attr, Binary, BinaryOp, Call, Const, Dim, Expr, MakeTuple, Span, Var
 from pypto_verified.ir.stmt import Assign, Direction, Eval, Function, FunctionKind, Param, Return, Stmt
@@ -19,8 +19,13 @@ SPAN = Span("kernel.py", 1, 1, 1, 2)
 ROWS, MAX_ROWS, MAX_COLUMNS = (1, 2, 4, 8, 16, 32), 32, 64
 BLOCK_BYTES = 32
 MAX_TRIPS = 4
-INTEGERS = {"INT8": (-3, 1, 2, 7), "INT16": (-300, -1, 2, 5), "INT32": (-70000, -2, 1, 3),
-            "UINT8": (1, 2, 200), "UINT16": (1, 3, 60_000), "UINT32": (1, 7, 4_000_000_000)}
+INTEGERS = {"INT8": (-128, -3, 1, 2, 7), "INT16": (-300, -1, 2, 5, 32_767), "INT32": (-70_000, -2, 1, 3, 2**31 - 1),
+            "UINT8": (1, 2, 128, 200, 255), "UINT16": (1, 3, 32_768, 60_000, 65_535),
+            "UINT32": (1, 7, 2**31, 4_000_000_000, 2**32 - 1), "INT64": (-2**33, -1, 2, 3)}
+"""What constants and arguments of an element type are: everyday ones, and limits of the type, those of unsigned types
+above what a signed one of the width can hold."""
+REALS = (0.5, -1.5, 2.0)
+"""What a scalar of a float type may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +107,7 @@ class Builder:
         self.add(Assign(var, value, SPAN))
         return var
 
-    def placed(self, var: Var, declared: TileType) -> None:
+    def placed(self, var: Var, declared: TileType) -> Var:
         """The tile that was assigned last in storage of the author's choice."""
         last = self.blocks[-1][-1]
         assert isinstance(last, Assign) and last.var is var and isinstance(last.value, Call)
@@ -111,6 +116,7 @@ class Builder:
         scope = next(s for s in self.scopes if s.get(var.name) is var)
         del scope[var.name]
         self.scopes[-1][named.name] = named
+        return named
 
     def effect(self, call: Call) -> None:
         """A call for its effect."""
@@ -141,9 +147,11 @@ class Builder:
         self.blocks.pop()
         self.scopes.pop()
 
-    def tensor(self, shape: Sequence[Dim], dtype: DType, layout: TensorLayout = TensorLayout.ND) -> Var:
-        """A new input tensor."""
-        var = Var(self.name("a"), TensorType(tuple(shape), dtype, TensorView(layout=layout)))
+    def tensor(
+        self, shape: Sequence[Dim], dtype: DType, layout: TensorLayout = TensorLayout.ND, pitch: int = 0
+    ) -> Var:
+        """A new input tensor. `pitch`: elements from row to row, if the rows do not lie side by side."""
+        var = Var(self.name("a"), TensorType(tuple(shape), dtype, TensorView((pitch, 1) if pitch else (), layout)))
         self.params.append(Param(var))
         return var
 
@@ -156,13 +164,19 @@ class Builder:
 
     def integer(self, values: Sequence[int], prefix: str = "n", dtype: DType = INDEX) -> Var:
         """An integer parameter that takes these values; an old one with the same values sometimes."""
-        old = [n for n, allowed in self.ranges.items() if allowed == tuple(values) and n.startswith(prefix)]
+        type_ = ScalarType(dtype)
+        old = [p.var for p in self.params if p.var.type == type_ and self.ranges.get(p.var.name) == tuple(values)
+               and p.var.name.startswith(prefix)]
         if old and chance(self.draw, 60):
-            return Var(choice(self.draw, old), ScalarType(dtype))
-        var = Var(self.name(prefix), ScalarType(dtype))
+            return choice(self.draw, old)
+        var = Var(self.name(prefix), type_)
         self.params.append(Param(var))
         self.ranges[var.name] = tuple(values)
         return var
+
+    def flag(self) -> Var:
+        """A parameter that is true or false."""
+        return self.integer((0, 1), "on", BOOL)
 
     def real(self, dtype: DType) -> Var:
         """A new parameter of a float type, which may be any number."""
@@ -214,12 +228,12 @@ class Builder:
             return Const(choice(self.draw, (-2.0, -0.5, 0.0, 0.5, 1.0, 1.5, 3.0)), dtype)
         return Const(choice(self.draw, INTEGERS.get(dtype.name, (1, 2, 3, 7))), dtype)
 
-    def function(self) -> Function:
+    def function(self, kind: FunctionKind = FunctionKind.INCORE) -> Function:
         """The finished kernel."""
         values = tuple(p.var for p in self.outs)
         self.add(Return(values, SPAN))
         return Function(
-            "kernel", FunctionKind.INCORE, (*self.params, *self.outs), tuple(v.type for v in values),
+            "kernel", kind, (*self.params, *self.outs), tuple(v.type for v in values),
             tuple(self.blocks[0]), tuple(self.dynamic), span=SPAN,
         )
 

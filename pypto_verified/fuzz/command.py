@@ -15,10 +15,10 @@ from typing import TextIO
 
 from pypto_verified.fuzz import folder
 from pypto_verified.fuzz.campaign import run
+from pypto_verified.fuzz.exclusions import EXCLUDED, KNOWN, REFUSALS
 from pypto_verified.fuzz.limit import SECONDS
 from pypto_verified.fuzz.processes import end_workers, interrupts_noted, pool
 from pypto_verified.fuzz.records import Found, Plan, Result
-from pypto_verified.fuzz.vocabulary import EXCLUDED, KNOWN, REFUSALS
 
 SCHEMA_VERSION = 1
 INTERRUPTED = 130

@@ -10,11 +10,11 @@ from pypto_verified.fuzz.builder import MAX_TRIPS, SPAN, Builder, Loop, dims, nu
 from pypto_verified.fuzz.draw import chance, choice, weighted
 from pypto_verified.fuzz.indices import condition
 from pypto_verified.fuzz.names import assigned, mentioned
-from pypto_verified.fuzz.vector import load, pick, store
+from pypto_verified.fuzz.storage import ring
+from pypto_verified.fuzz.vector import pick, store
 from pypto_verified.ir.expr import Binary, BinaryOp, Const, Expr, Var
 from pypto_verified.ir.stmt import Assign, Break, Continue, For, If, IterArg, LoopKind, While, Yield
-from pypto_verified.ir.types import MemRef, ScalarType, TileType
-from pypto_verified.layouts import Space
+from pypto_verified.ir.types import ScalarType, TileType
 
 _TWINS = 5
 Fill = Callable[[Builder, int], None]
@@ -116,16 +116,6 @@ def _same_type(b: Builder, var: Var) -> Var:
     return choice(b.draw, [v for v in b.tiles() if v.type == var.type])
 
 
-def ring(b: Builder, var: Var) -> None:
-    """A tile in a buffer of several slots, each trip in the next."""
-    loaded = load(b)
-    plain, slots = b.tile(loaded), choice(b.draw, (2, 2, 3))
-    size = plain.shape[0] * plain.shape[1] * plain.dtype.bytes * slots
-    slot = Binary(BinaryOp.MOD, var, Const(slots), INDEX)
-    memref = MemRef(b.name("ring"), None, size, pinned=True, slots=slots, slot=slot)
-    b.placed(loaded, replace(plain, space=Space.VEC, memref=memref))
-
-
 def _leave(b: Builder, var: Var, fill: Fill, depth: int) -> None:
     """The rest of the trip, or of the loop, is left out under a condition."""
     with b.block() as body:
@@ -174,7 +164,7 @@ def tail(b: Builder, fill: Fill, depth: int) -> bool:
     rows, columns = t.shape
     across = chance(b.draw, 25)
     step = columns if across else rows
-    size = b.size((0, 1, step, step + 1, 2 * step - 1, 3 * step))
+    size = _extent(b, b.size((0, 1, step, step + 1, 2 * step - 1, 3 * step)), step)
     shape = (rows, size) if across else (size, columns)
     tensor, out = b.tensor(shape, t.dtype), b.out(shape, t.dtype)
     start = Var(b.name("row" if not across else "column"), ScalarType(INDEX))
@@ -190,6 +180,17 @@ def tail(b: Builder, fill: Fill, depth: int) -> bool:
         store(b, choice(b.draw, kept), out, at)
     b.add(For(start, Const(0), size, Const(step), (), tuple(body), (), LoopKind.SEQUENTIAL, SPAN))
     return True
+
+
+def _extent(b: Builder, size: Var, step: int) -> Expr:
+    """A dynamic size, or one that is made of it."""
+    match weighted(b.draw, (("size", 6), ("more", 2), ("double", 2))):
+        case "more":
+            return Binary(BinaryOp.ADD, size, Const(choice(b.draw, (1, step))), INDEX)
+        case "double":
+            return Binary(BinaryOp.MUL, size, Const(2), INDEX)
+        case _:
+            return size
 
 
 def rename(b: Builder) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pypto_verified.dtypes import BF16, BOOL, FP16, FP32, INDEX, INT8, INT32, DType
 from pypto_verified.fuzz.builder import MAX_TRIPS, SPAN, Builder, Loop, dims, numbers
 from pypto_verified.fuzz.draw import chance, choice, weighted
-from pypto_verified.fuzz.indices import index
+from pypto_verified.fuzz.indices import condition, index
 from pypto_verified.ir.expr import Binary, BinaryOp, Const, Dim, Expr, Var
 from pypto_verified.ir.stmt import Assign, For, If, LoopKind
 from pypto_verified.ir.types import ScalarType
@@ -78,13 +78,15 @@ def _first(b: Builder, dtype: DType, left: Expr, right: Expr, n: int) -> Var:
 def _again(
     b: Builder, dtype: DType, acc: Var, shape: tuple[int, int, int], valid: tuple[Dim, int, Dim]
 ) -> Var:
-    """One more product on the accumulator: straight, in a loop, or in a branch."""
+    """One more product on the accumulator: straight, in a loop, or in a branch; sometimes one that under a condition is
+    put in its place."""
     m, k, n = shape
 
     def step() -> None:
         left = _left(b, dtype, (m, k), (valid[0], valid[1]))
         right = _right(b, dtype, (k, n), (valid[1], valid[2]))
-        b.add(Assign(acc, b.call("tile.matmul_acc", (acc, left, right)), SPAN))
+        operands = (acc, left, right, condition(b)) if chance(b.draw, 25) else (acc, left, right)
+        b.add(Assign(acc, b.call("tile.matmul_acc", operands), SPAN))
 
     match weighted(b.draw, (("straight", 3), ("loop", 4), ("branch", 1))):
         case "straight":

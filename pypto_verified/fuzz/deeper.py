@@ -9,6 +9,7 @@ from pypto_verified import language, simulator
 from pypto_verified.check import CheckOptions, verify_module
 from pypto_verified.compiler import Artifact, MemoryPlanner, compile_function
 from pypto_verified.differential import equal_elements, simulate
+from pypto_verified.dtypes import BOOL
 from pypto_verified.errors import NotModelled, PtoError
 from pypto_verified.fuzz import cut, ordered
 from pypto_verified.fuzz.builder import Kernel
@@ -17,6 +18,7 @@ from pypto_verified.fuzz.variants import moved, variants
 from pypto_verified.interpreter import Undefined
 from pypto_verified.ir.printer import print_program
 from pypto_verified.ir.stmt import Function, Program
+from pypto_verified.ir.types import ScalarType
 from pypto_verified.passes import pipeline
 from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.targets import Target, target
@@ -143,8 +145,9 @@ def _printed(function: Function) -> Iterator[Find]:
 
 
 def assumptions(kernel: Kernel) -> tuple[str, ...]:
-    """What a caller of the kernel promises."""
-    bounds = ((name, min(values), max(values)) for name, values in kernel.ranges.items())
+    """What a caller of the kernel promises; nothing of what is true or false."""
+    flags = {p.var.name for p in kernel.function.params if p.var.type == ScalarType(BOOL)}
+    bounds = ((name, min(values), max(values)) for name, values in kernel.ranges.items() if name not in flags)
     return tuple(text for name, low, high in bounds for text in (f"{name} >= {low}", f"{name} <= {high}"))
 
 

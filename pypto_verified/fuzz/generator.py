@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pypto_verified.fuzz import control, indices, vector, views
+from pypto_verified.fuzz import control, indices, storage, vector, views
 from pypto_verified.fuzz.builder import Builder, Kernel
 from pypto_verified.fuzz.cube import cube_kernel
 from pypto_verified.fuzz.draw import Draw, chance, choice, weighted
+from pypto_verified.ir.stmt import FunctionKind
 from pypto_verified.targets import target
 
 TARGETS = ("a2a3", "a5")
@@ -25,9 +26,10 @@ def _loaded(b: Builder) -> bool:
 
 _STEPS: tuple[tuple[Step, int], ...] = (
     (_loaded, 8), (vector.elementwise, 34), (vector.reduction, 8), (vector.expansion, 8), (vector.cast, 6),
-    (vector.mask, 4), (vector.shift, 2), (vector.gather, 3), (vector.made, 3), (vector.scalar, 4), (views.slice_, 9),
+    (vector.mask, 4), (vector.shift, 2), (vector.gather, 3), (vector.made, 3), (vector.scalar, 9), (views.slice_, 9),
     (views.reshape, 5), (views.narrow, 3), (views.fill, 4), (views.assemble, 5), (views.concat, 2),
     (views.transpose, 2), (views.move, 2), (control.rename, 2), (control.store_in_loop, 3), (indices.count, 5),
+    (storage.slotted, 2), (storage.addressed, 1),
 )
 _NESTED: tuple[tuple[Callable[[Builder, control.Fill, int], bool], int], ...] = (
     (control.loop, 10), (control.branch, 6), (control.tail, 3), (control.repeat, 2),
@@ -38,11 +40,14 @@ def kernel(draw: Draw, arch: str = "") -> Kernel:
     """One kernel, for the target `arch` or for one of its own choice. Equal draws give equal kernels."""
     arch = arch or choice(draw, TARGETS)
     b = Builder(draw, target(arch))
-    if chance(draw, 18):
+    of_cube = chance(draw, 18)
+    if of_cube:
         cube_kernel(b)
     else:
         _vector_kernel(b)
-    return Kernel(b.function(), b.ranges, arch, weighted(draw, PLANNERS))
+    core = FunctionKind.AIC if of_cube else FunctionKind.AIV
+    kind = weighted(draw, ((FunctionKind.INCORE, 8), (FunctionKind.PLAIN, 1), (core, 1)))
+    return Kernel(b.function(kind), b.ranges, arch, weighted(draw, PLANNERS))
 
 
 def _vector_kernel(b: Builder) -> None:

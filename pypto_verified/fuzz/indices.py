@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pypto_verified.dtypes import BOOL, INDEX, INT32
-from pypto_verified.fuzz.builder import MAX_TRIPS, Builder, Counter, numbers
+from pypto_verified.dtypes import BF16, BOOL, DTYPES, FP16, FP32, INDEX, INT32
+from pypto_verified.fuzz.builder import INTEGERS, MAX_TRIPS, REALS, Builder, Counter, numbers
 from pypto_verified.fuzz.draw import chance, choice, weighted
 from pypto_verified.ir.expr import Binary, BinaryOp, Cast, Const, Expr, Unary, UnaryOp, Var
 from pypto_verified.ir.types import ScalarType
 
+_ARGUMENTS = (("INT32", 4), ("INT64", 3), ("UINT32", 2), ("INT16", 1), ("INT8", 1), ("UINT8", 1), ("UINT16", 1),
+              ("UINT64", 1))
+"""Integer types of arguments with weights."""
 _COMPARED = (BinaryOp.EQ, BinaryOp.NE, BinaryOp.LT, BinaryOp.LE, BinaryOp.GT, BinaryOp.GE)
 
 
@@ -30,13 +33,22 @@ def index(b: Builder, limit: int) -> Expr:
 
 def _anything(b: Builder) -> Expr:
     """An INDEX of any size and sign: an argument of another integer type, an element of a tensor, or a difference."""
-    kind = weighted(b.draw, (("argument", 2), ("element", 2), ("difference", 3)))
+    kind = weighted(b.draw, (("argument", 3), ("element", 2), ("difference", 3)))
     if kind == "argument":
-        return Cast(b.integer((-3, 0, 1, 2, 5), "j", INT32), INDEX)
+        return Cast(argument(b), INDEX)
     if kind == "element":
         element = b.scratch(b.call("tensor.read", (b.tensor((2, 4), INT32), numbers(*element_of(b, 2, 4)))))
         return Cast(element, INDEX)
     return Binary(BinaryOp.SUB, _variable(b, MAX_TRIPS), Const(b.draw.integer(1, 3)), INDEX)
+
+
+def argument(b: Builder) -> Var:
+    """An argument of an integer type, which may be what a signed type of its width can't hold."""
+    dtype = DTYPES[weighted(b.draw, _ARGUMENTS)]
+    values = (-3, 0, 1, 2, 5) if dtype.is_signed else (0, 1, 2, 5)
+    if dtype.bits < INDEX.bits:
+        values = (*values, INTEGERS[dtype.name][-1])
+    return b.integer(values, "j", dtype)
 
 
 def _variable(b: Builder, limit: int) -> Var:
@@ -51,20 +63,25 @@ def element_of(b: Builder, rows: int, columns: int) -> tuple[int, int]:
 
 
 def condition(b: Builder) -> Expr:
-    """A comparison of a loop's variable or a scalar, or two of them."""
-    first = _comparison(b)
+    """A comparison of a loop's variable or a scalar, an argument that is true or false, or two of them."""
+    first = _truth(b)
     match weighted(b.draw, (("plain", 8), ("and", 1), ("or", 1), ("not", 1))):
         case "and":
-            return Binary(BinaryOp.AND, first, _comparison(b), BOOL)
+            return Binary(BinaryOp.AND, first, _truth(b), BOOL)
         case "or":
-            return Binary(BinaryOp.OR, first, _comparison(b), BOOL)
+            return Binary(BinaryOp.OR, first, _truth(b), BOOL)
         case "not":
             return Unary(UnaryOp.NOT, first, BOOL)
         case _:
             return first
 
 
+def _truth(b: Builder) -> Expr:
+    return b.flag() if chance(b.draw, 15) else _comparison(b)
+
+
 def _comparison(b: Builder) -> Expr:
+    """Of a constant with what is sometimes equal to it."""
     counters = [c.var for c in b.counters]
     if counters and chance(b.draw, 25):
         return Binary(choice(b.draw, _COMPARED), choice(b.draw, counters), Const(1), BOOL)
@@ -73,8 +90,14 @@ def _comparison(b: Builder) -> Expr:
         if chance(b.draw, 50):
             return Binary(BinaryOp.EQ, Binary(BinaryOp.MOD, i, Const(2), INDEX), Const(b.draw.integer(0, 1)), BOOL)
         return Binary(choice(b.draw, _COMPARED), i, Const(b.draw.integer(0, 2)), BOOL)
-    if chance(b.draw, 20):
-        return Binary(choice(b.draw, _COMPARED), b.integer((-3, 0, 1, 2, 5), "j", INT32), Const(1, INT32), BOOL)
+    if chance(b.draw, 15):
+        dtype = choice(b.draw, (FP32, FP16, BF16))
+        return Binary(choice(b.draw, _COMPARED), b.real(dtype), Const(choice(b.draw, REALS), dtype), BOOL)
+    if chance(b.draw, 30):
+        var = argument(b)
+        assert isinstance(var.type, ScalarType)
+        limit = Const(choice(b.draw, (1, b.ranges[var.name][-1])), var.type.dtype)
+        return Binary(choice(b.draw, _COMPARED), var, limit, BOOL)
     return Binary(choice(b.draw, _COMPARED), b.integer((0, 1, 2)), Const(1), BOOL)
 
 

@@ -26,10 +26,11 @@ import numpy.typing as npt
 from pypto_verified import simulator
 from pypto_verified.compiler import MemoryPlanner, compile_function
 from pypto_verified.differential import Simulated, simulate
+from pypto_verified.dtypes import BOOL
 from pypto_verified.equality import coarsest, differing
 from pypto_verified.errors import NotModelled, PtoError
-from pypto_verified.fuzz.builder import Kernel
-from pypto_verified.fuzz.vocabulary import KNOWN, REFUSALS
+from pypto_verified.fuzz.builder import REALS, Kernel
+from pypto_verified.fuzz.exclusions import KNOWN, REFUSALS
 from pypto_verified.interpreter import Undefined, interpret
 from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import ScalarType, TensorType
@@ -39,8 +40,6 @@ from pypto_verified.targets import target
 from pypto_verified.trials import Array, Scalar, Trial, contents, extent
 
 MAX_STEPS = 20_000
-REALS = (0.5, -1.5, 2.0)
-"""What a scalar of a float type may be."""
 KINDS = ("small", "positive", "small", "normal", "units", "boundary")
 
 
@@ -84,7 +83,8 @@ def inputs(kernel: Kernel, seed: int, runs: int) -> Iterator[Trial]:
                 values[p.var.name] = contents(type_.dtype, shape, kind, random)
             elif isinstance(type_, ScalarType):
                 name = p.var.name
-                values[name] = chosen[name] if name in chosen else REALS[_number((seed, run), name) % len(REALS)]
+                value = chosen[name] if name in chosen else REALS[_number((seed, run), name) % len(REALS)]
+                values[name] = bool(value) if type_.dtype is BOOL else value
         yield Trial(kind, values, {name: chosen[name] for name in kernel.function.dynamic})
 
 

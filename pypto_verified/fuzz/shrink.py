@@ -31,7 +31,7 @@ def shrunk(kernel: Kernel, holds: Holds, budget: int = BUDGET) -> Kernel:
         progress = False
         for body in _smaller(best.function.body):
             candidate = _pruned(replace(best, function=replace(best.function, body=body)))
-            if not _closed(candidate.function):
+            if not _closed(candidate.function) or (_stores(best.function) and not _stores(candidate.function)):
                 continue
             left -= 1
             if holds(candidate):
@@ -120,6 +120,11 @@ def _stand_ins(s: Assign, before: Block) -> Iterator[Var]:
 
 def _renaming(old: Var, new: Var) -> Callable[[Expr], Expr]:
     return lambda e: new if isinstance(e, Var) and e.name == old.name else e
+
+
+def _stores(function: Function) -> bool:
+    """Whether there is an output: a kernel without one is refuted for that alone, beside what was found."""
+    return any(p.direction is not Direction.IN for p in function.params)
 
 
 def _closed(function: Function) -> bool:

@@ -5,23 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from pypto_verified.dtypes import DTYPES, FP16, FP32, INDEX, INT16, INT32, DType
+from pypto_verified.dtypes import BF16, DTYPES, FP16, FP32, INDEX, INT8, INT16, INT32, UINT8, UINT16, UINT32, DType
 from pypto_verified.fuzz.builder import BLOCK_BYTES, INTEGERS, Builder, dims, in_vector_memory, numbers
 from pypto_verified.fuzz.draw import chance, choice, weighted
 from pypto_verified.fuzz.indices import index
 from pypto_verified.fuzz.vocabulary import ELEMENTWISE, EXPANSIONS, REDUCTIONS, Row
-from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, Var
+from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, Unary, UnaryOp, Var
 from pypto_verified.ir.types import ScalarType, TileType
+from pypto_verified.ops.keywords import ROUND_MODES
 from pypto_verified.targets.dtypes import device_dtypes
 
-LOADED = (("FP32", 8), ("FP16", 5), ("INT32", 5), ("INT16", 3), ("BF16", 1), ("INT8", 1), ("UINT8", 1), ("UINT16", 1),
-          ("UINT32", 1))
+LOADED = (("FP32", 8), ("FP16", 5), ("INT32", 5), ("INT16", 3), ("BF16", 2), ("INT8", 1), ("UINT8", 1), ("UINT16", 1),
+          ("UINT32", 1), ("INT64", 1))
 """Element types of loaded tiles with weights."""
 
+_ARITHMETIC = (BinaryOp.ADD, BinaryOp.SUB, BinaryOp.MUL, BinaryOp.MIN, BinaryOp.MAX)
+_OF_INTEGERS = (BinaryOp.FLOORDIV, BinaryOp.MOD, BinaryOp.BITAND, BinaryOp.BITOR, BinaryOp.BITXOR, BinaryOp.SHL,
+                BinaryOp.SHR)
 ADDED = frozenset({"INT8", "INT16", "INT32", "FP16", "BF16", "FP32"})
 """Element types that a store can add in global memory."""
 _SELECTED = frozenset({"FP32", "FP16", "INT32"})
 _ELEMENTWISE = [(row, 4 if row.op in ("add", "sub", "mul") else 1) for row in ELEMENTWISE]
+_FILLED = (BF16, INT8, UINT8, UINT16, UINT32)
 MASK_COLUMNS = 32
 """Columns of the narrowest mask."""
 
@@ -59,7 +64,7 @@ def load(b: Builder, shape: tuple[int, int] | None = None, dtype: DType | None =
     dtype = dtype or DTYPES[weighted(b.draw, LOADED)]
     rows, columns = shape or (choice(b.draw, (1, 2, 4, 8, 16, 16, 16, 32)), b.columns(dtype))
     whole, at = place(b, rows, columns)
-    tensor = b.tensor(whole, dtype)
+    tensor = b.tensor(whole, dtype, pitch=whole[1] + b.draw.integer(1, 9) if chance(b.draw, 6) else 0)
     valid = numbers(rows, columns) if shape else dims((b.valid(rows), b.valid(columns)))
     return b.assign(b.call("tile.load", (tensor, at, numbers(rows, columns), valid)))
 
@@ -110,13 +115,18 @@ def _scalar(b: Builder, dtype: DType) -> Expr:
     if dtype in (FP32, INT32) and chance(b.draw, 15):
         tensor = b.tensor((4,), dtype)
         return b.call("tensor.read", (tensor, dims((index(b, 4),))))
-    if dtype in (FP32, INT32) and chance(b.draw, 30):
+    if chance(b.draw, 25):
         return b.real(dtype) if dtype.is_float else b.integer(INTEGERS[dtype.name], "k", dtype)
     return b.constant(dtype)
 
 
+def on_device(b: Builder, op: str) -> frozenset[str]:
+    """The names of the element types that an op is implemented for."""
+    return frozenset(d.name for d in device_dtypes(op, b.target) or ())
+
+
 def _allowed(b: Builder, row: Row) -> frozenset[str]:
-    names = frozenset(d.name for d in device_dtypes(row.device, b.target) or ())
+    names = on_device(b, row.device)
     return names & row.only if row.only else names
 
 
@@ -187,7 +197,7 @@ def cast(b: Builder) -> bool:
     types = [d for d in _casts(b.target.casts, t.dtype) if t.shape[1] * d.bytes % BLOCK_BYTES == 0]
     if not types:
         return False
-    mode = choice(b.draw, ("rint", "rint", "round", "floor", "ceil", "trunc"))
+    mode = choice(b.draw, ("rint", "rint", *ROUND_MODES))
     b.assign(b.call("tile.cast", (first,), target_type=choice(b.draw, types), mode=mode))
     return True
 
@@ -209,11 +219,13 @@ def mask(b: Builder) -> bool:
     cmp = b.draw.integer(0, 1 if only_equality else 5)
     other = _pick(b, lambda u: alike(u, t))
     one_shape = b.target.name == "a2a3" or t.shape[1] == MASK_COLUMNS
-    if other is not None and one_shape and chance(b.draw, 50):
+    of_tiles = other is not None and one_shape and chance(b.draw, 50)
+    if other is not None and of_tiles:
         bits = b.scratch(b.call("tile.cmp", (first, other), cmp_type=cmp))
     else:
         bits = b.scratch(b.call("tile.cmps", (first, b.constant(t.dtype)), cmp_type=cmp))
-    if other is not None and chance(b.draw, 60):
+    # A choice between what was compared does not tell what became of elements that are equal.
+    if other is not None and chance(b.draw, 30 if of_tiles else 60):
         words = b.scratch(b.call("tile.create", (numbers(*t.shape),), dtype=INT32))
         b.assign(b.call("tile.sel", (bits, first, other, words)))
     else:
@@ -283,13 +295,15 @@ def made(b: Builder) -> bool:
         start = Const(b.draw.integer(0, 9), dtype)
         b.assign(b.call("tile.ci", (start, numbers(1, b.columns(dtype))), dtype=dtype, descending=descending))
         return True
-    dtype = choice(b.draw, (FP32, FP16, INT32, INT16))
-    shape = numbers(rows, b.columns(dtype))
+    dtype = choice(b.draw, (FP32, FP16, INT32, INT16, *(_FILLED if kind == "full" else ())))
+    columns = b.columns(dtype)
+    shape = numbers(rows, columns)
     if kind == "full":
         b.assign(b.call("tile.full", (shape, b.constant(dtype)), dtype=dtype))
     else:
         diagonal = Const(b.draw.integer(-3, 3), INT32)
-        b.assign(b.call("tile.tri", (diagonal, shape), dtype=dtype, upper=chance(b.draw, 50)))
+        operands = (diagonal, shape, dims((b.valid(rows), columns))) if chance(b.draw, 25) else (diagonal, shape)
+        b.assign(b.call("tile.tri", operands, dtype=dtype, upper=chance(b.draw, 50)))
     return True
 
 
@@ -301,7 +315,7 @@ def scalar(b: Builder) -> bool:
     t = b.tile(first)
     at = numbers(b.draw.integer(0, t.shape[0] - 1), b.draw.integer(0, t.shape[1] - 1))
     value = b.scratch(b.call("tile.read", (first, at)))
-    item = Binary(choice(b.draw, (BinaryOp.ADD, BinaryOp.SUB)), value, b.constant(t.dtype), t.dtype)
+    item = _computed(b, value, t.dtype)
     if chance(b.draw, 50):
         fresh = b.assign(b.call("tile.muls", (first, b.constant(t.dtype))))
         row, column = b.draw.integer(0, t.shape[0] - 1), b.draw.integer(0, t.shape[1] - 1)
@@ -311,6 +325,19 @@ def scalar(b: Builder) -> bool:
         b.scalar(named, item)
         b.assign(b.call("tile.adds", (first, named)))
     return True
+
+
+def _computed(b: Builder, value: Expr, dtype: DType) -> Expr:
+    """A scalar made of another one of its type."""
+    operators = (*_ARITHMETIC, BinaryOp.DIV) if dtype.is_float else (*_ARITHMETIC, *_OF_INTEGERS)
+    operator = choice(b.draw, (*operators, UnaryOp.NEG, UnaryOp.ABS, *(() if dtype.is_float else (UnaryOp.BITNOT,))))
+    if isinstance(operator, UnaryOp):
+        return Unary(operator, value, dtype)
+    if operator in (BinaryOp.SHL, BinaryOp.SHR):
+        return Binary(operator, value, Const(b.draw.integer(0, dtype.bits - 1), dtype), dtype)
+    if operator in (BinaryOp.FLOORDIV, BinaryOp.MOD, BinaryOp.DIV):
+        return Binary(operator, value, Const(2.0 if dtype.is_float else choice(b.draw, (2, 3, 7)), dtype), dtype)
+    return Binary(operator, value, b.constant(dtype), dtype)
 
 
 def stores(b: Builder, names: Iterable[Var]) -> None:

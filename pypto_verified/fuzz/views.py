@@ -5,11 +5,11 @@ from __future__ import annotations
 from pypto_verified.fuzz.builder import BLOCK_BYTES, MAX_COLUMNS, MAX_ROWS, Builder, dims, numbers
 from pypto_verified.fuzz.draw import chance, choice
 from pypto_verified.fuzz.indices import index
-from pypto_verified.fuzz.vector import full, load, pick, stores
+from pypto_verified.fuzz.vector import full, load, on_device, pick, stores
 from pypto_verified.ir.expr import Const, Expr, Var
 from pypto_verified.layouts import BLayout, Pad, Space
 
-_OVERWRITTEN = 6
+_OVERWRITTEN = 4
 """A window of every so many is one of a tile that is written over."""
 
 
@@ -74,7 +74,9 @@ def narrow(b: Builder) -> bool:
 
 def fill(b: Builder) -> bool:
     """The padding of a tile filled, so that all of it is valid."""
-    first = pick(b, lambda t: t.shape[1] > 1 and not full(t)) or pick(b, lambda t: t.shape[1] > 1)
+    known = on_device(b, "tfillpad")
+    first = pick(b, lambda t: t.dtype.name in known and t.shape[1] > 1 and not full(t)) or pick(
+        b, lambda t: t.dtype.name in known and t.shape[1] > 1)
     if first is None:
         return False
     t = b.tile(first)
@@ -106,7 +108,8 @@ def assemble(b: Builder) -> bool:
 
 def concat(b: Builder) -> bool:
     """Two tiles side by side."""
-    left = pick(b, lambda t: full(t) and 1 < t.shape[1] <= MAX_COLUMNS // 2)
+    known = on_device(b, "tconcat")
+    left = pick(b, lambda t: t.dtype.name in known and full(t) and 1 < t.shape[1] <= MAX_COLUMNS // 2)
     if left is None:
         return False
     t = b.tile(left)
@@ -119,7 +122,8 @@ def concat(b: Builder) -> bool:
 
 def transpose(b: Builder) -> bool:
     """Rows and columns exchanged."""
-    first = pick(b, lambda t: t.dtype.bits >= 16 and full(t)
+    known = on_device(b, "ttrans")
+    first = pick(b, lambda t: t.dtype.bits >= 16 and t.dtype.name in known and full(t)
                  and all(BLOCK_BYTES // t.dtype.bytes <= n <= MAX_ROWS for n in t.shape))
     if first is None:
         return False

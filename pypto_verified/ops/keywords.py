@@ -14,7 +14,7 @@ ROUND_MODES = ("none", "rint", "round", "floor", "ceil", "trunc", "odd")
 CMP_MODES = ("eq", "ne", "lt", "le", "gt", "ge")
 """Comparisons of cmp, cmps and gather_compare by code. Source: PyPTO unified_ops."""
 
-_CODES: dict[str, tuple[str, ...]] = {
+CODES: dict[str, tuple[str, ...]] = {
     "round": ROUND_MODES,
     "cmp": CMP_MODES,
     "atomic": ("none", "add"),
@@ -32,8 +32,8 @@ _CLASSES: dict[str, type[Space] | type[Pad] | type[BLayout] | type[SLayout] | ty
 
 def describe(kind: str) -> str:
     """The values a keyword of that kind takes, for messages."""
-    if kind in _CODES:
-        names = ", ".join(f"{name!r} ({code})" for code, name in enumerate(_CODES[kind]))
+    if kind in CODES:
+        names = ", ".join(f"{name!r} ({code})" for code, name in enumerate(CODES[kind]))
         return f"one of {names}"
     return {
         "int": "an integer",
@@ -63,13 +63,13 @@ def parse_keyword(kind: str, word: str) -> Attr:
         return Space(word)
     if kind == "pad":
         return Pad[word.upper()]
-    return _CODES[kind].index(word) if kind in _CODES else word
+    return CODES[kind].index(word) if kind in CODES else word
 
 
 def coerce(kind: str, value: Attr) -> Attr:
     """The IR's form of `value` for a keyword of that kind. Raises ValueError when it is not one of the kind."""
-    if kind in _CODES:
-        return _code(_CODES[kind], value)
+    if kind in CODES:
+        return _code(CODES[kind], value)
     if kind == "pad":
         return _pad(value)
     if kind == "bool" and isinstance(value, bool):

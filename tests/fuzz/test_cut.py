@@ -7,6 +7,9 @@ import pytest
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.faults import switched_on
 from pypto_verified.fuzz.oracles import examine
+from pypto_verified.fuzz.records import Found
+from pypto_verified.fuzz.shrink import size
+from pypto_verified.fuzz.work import shrink
 from tests.interpreter.kernels import tensor
 from tests.passes.build import kernel as from_text
 
@@ -26,6 +29,16 @@ def _found(fault: str) -> list[tuple[str, str]]:
 
 def test_rules_that_see_a_row_too_few_are_no_find() -> None:
     assert _found("") == []
+
+
+def test_a_find_of_the_rules_stays_the_only_one_when_it_is_made_smaller() -> None:
+    """A kernel that stores nothing is refuted for that too."""
+    with switched_on("bound-of-stores-only"):
+        (find,) = examine(WHOLE, deep=True).finds
+    small = shrink(Found(find, WHOLE, 0, 0, size(WHOLE.function)), "bound-of-stores-only")
+    with switched_on("bound-of-stores-only"):
+        assert [f.oracle for f in examine(small.kernel, deep=True).finds] == ["rules: missed"]
+    assert small.statements <= 3
 
 
 @pytest.mark.parametrize("fault", ["bound-a-row-late", "bound-of-stores-only"])

@@ -15,22 +15,12 @@ from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.command import excluded
 from pypto_verified.fuzz.coverage import FLOORS, features
 from pypto_verified.fuzz.draw import Seeded, chance, weighted
+from pypto_verified.fuzz.exclusions import EXCLUDED_OPS, KNOWN, REFUSALS
 from pypto_verified.fuzz.generator import kernel
 from pypto_verified.fuzz.oracles import examine
 from pypto_verified.fuzz.strategies import kernels
-from pypto_verified.fuzz.vocabulary import (
-    ELEMENTWISE,
-    EXCLUDED_OPS,
-    EXPANSIONS,
-    KNOWN,
-    OTHER_OPS,
-    REDUCTIONS,
-    REFUSALS,
-)
-from pypto_verified.interpreter.meaning import MEANINGS
 from pypto_verified.ir.printer import print_program
 from pypto_verified.ir.stmt import Program
-from pypto_verified.ops.registry import OPS
 from verifiers.catalogue import catalogue
 
 ROOT = Path(__file__).parents[2]
@@ -55,19 +45,6 @@ def test_equal_seeds_give_equal_kernels_and_others_do_not() -> None:
 @pytest.mark.parametrize("feature", FLOORS)
 def test_every_feature_has_its_share(feature: str) -> None:
     assert _shares()[feature] / KERNELS >= FLOORS[feature]
-
-
-def test_every_op_that_can_be_run_is_generated_or_left_out_with_a_reason() -> None:
-    generated = {row.name for row in (*ELEMENTWISE, *EXPANSIONS, *REDUCTIONS)} | set(OTHER_OPS)
-    left_out = {f"tile.{name}" for name in EXCLUDED_OPS}
-    can_run = {
-        name for name, decl in OPS.items()
-        if name.startswith("tile.") and decl.deduce is not None and name in MEANINGS
-        and not name.startswith(("tile.tp", "tile.tf"))
-    }
-    assert not can_run - generated - left_out
-    assert not generated & left_out
-    assert not (generated - {"tensor.read"}) - set(OPS)
 
 
 def test_the_table_of_what_is_left_out_gives_reason_and_source() -> None:
