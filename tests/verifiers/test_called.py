@@ -92,3 +92,23 @@ def test_only_what_touches_memory_or_orders_pipes_is_asked_about(
     assert not _open(alone), "a wrapper does nothing else"
     twice = judged(with_function(kernel(f"{call}\n{call}"), body, args))
     assert _open(twice) is not modelled
+
+
+@pytest.mark.parametrize(("table", "more", "open_"), [
+    ("%s", "", False), ("%p", "", True), ("%s", "%w = pto.load_scalar %s[%c1] : !pto.ptr<f32> -> f32", True)])
+def test_a_number_may_be_looked_up_in_a_table_that_the_caller_leaves_alone(table: str, more: str, open_: bool) -> None:
+    """The kernel loads from `%p`."""
+    text = with_function(pipes(
+        f"func.call @called({table}) : {POINTER}", *([more] if more else []), load_a("a"), both("MTE2 MTE3"),
+        write("a"), args="%s: !pto.ptr<f32>"),
+        "%z = arith.constant 0 : index\n%v = pto.load_scalar %o[%z] : !pto.ptr<f32> -> f32", "%o: !pto.ptr<f32>")
+    assert _open(judged(text)) is open_
+
+
+def test_a_wrapper_may_tell_first_where_the_counters_are() -> None:
+    set_up = "pto.set_ffts %s : !pto.ptr<f32>"
+    call = f"func.call @called(%p) : {POINTER}"
+    body = ("%v = arith.constant 1.0 : f32\n%z = arith.constant 0 : index\n"
+            "pto.store_scalar %v, %o[%z] : !pto.ptr<f32>, f32")
+    text = with_function(kernel(f"{set_up}\n{call}", "%s: !pto.ptr<f32>"), body, "%o: !pto.ptr<f32>")
+    assert not _open(judged(text))

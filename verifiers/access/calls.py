@@ -5,26 +5,31 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from pypto_verified.pto.module import Block, Func, Op
+from pypto_verified.pto.module import Block, Func, Op, Value
 from pypto_verified.pto.rows import TABLE
+from pypto_verified.pto.types import PtrType
 from pypto_verified.pto.walk import walk_ops
 
 CALL = "func.call"
 _ACTING = frozenset({"compute", "sync"})
 _LOOPS = frozenset({"scf.for", "scf.while"})
 _SECTION = "pto.section."
+_SETTING = "pto.set_ffts"
+"""Tells where the counters between cores are; it comes before all else."""
+_READING = "pto.load_scalar"
 
 
 def unfollowed(func: Func) -> frozenset[Op]:
     """The calls of functions that touch memory or order pipes, where the caller does that too, calls two of them on one
-    kind of core, or one again and again. A wrapper that does nothing but call its kernels has none."""
+    kind of core, or one again and again. A wrapper that does nothing but call its kernels has none, nor has one that
+    asks functions for numbers in tables that it leaves to them."""
     assert func.body is not None
     acting: list[tuple[Op, str, bool]] = []
     own = False
     for op, kind, again in _placed(func.body, "", False):
         if op.name == CALL:
             callee = func.callee(_name(op))
-            if callee is None or _acts(callee, set()):
+            if callee is None or (_acts(callee, set()) and not _looks_up(func, op, callee)):
                 acting.append((op, kind or (callee.kernel_kind if callee is not None else ""), again))
         else:
             own = own or _is_acting(op)
@@ -56,9 +61,22 @@ def _acts(func: Func, seen: set[str]) -> bool:
     return False
 
 
+def _looks_up(func: Func, call: Op, callee: Func) -> bool:
+    """Whether a function only reads scalars from memory that the caller hands to functions alone."""
+    if any(_is_acting(op) and op.name != _READING for op in walk_ops(callee)) or any(
+            op.name == CALL for op in walk_ops(callee)):
+        return False
+    tables = {v for v in call.operands() if isinstance(v.type, PtrType)}
+    return not any(_uses(op, tables) for op in walk_ops(func) if op.name != CALL)
+
+
+def _uses(op: Op, values: set[Value]) -> bool:
+    return any(v in values for v in op.operands())
+
+
 def _is_acting(op: Op) -> bool:
     row = TABLE.get(op.name)
-    return row is None or row.effect in _ACTING
+    return row is None or (row.effect in _ACTING and op.name != _SETTING)
 
 
 def _name(op: Op) -> str:
