@@ -125,3 +125,13 @@ def _noticed(program: Module) -> bool:
 
 def test_without_a_fault_nothing_is_noticed() -> None:
     assert not any(_noticed(program) for program in _programs())
+
+
+def test_ids_that_flags_to_two_pipes_share_are_noticed_under_the_stricter_reading(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = ids._assign
+    monkeypatch.setattr(
+        ids, "_assign", lambda flags, events, func, target, across: found(flags, events, func, target, False))
+    made = (insert_sync(program, target("a2a3"), strict=True) for program in _programs())
+    assert any("REFUTED" in verdicts(module, "a2a3", strict=True) for module in made)
