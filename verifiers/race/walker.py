@@ -95,6 +95,10 @@ def steps_of(core: Core) -> tuple[Mapping[int, tuple[Access, ...]], Mapping[int,
     return accesses, syncs | {y.step.index: y for y in core.hearing.syncs(steps, core.target)}
 
 
+_ANY_ID = -1
+"""Stands for an id that is not known."""
+
+
 class Walker:
     """Pairs of conflicting accesses, and the state before and after each step."""
 
@@ -105,7 +109,7 @@ class Walker:
         self.notices: dict[tuple[int, int], Notice] = {}
         self.again: dict[tuple[int, int], Again] = {}
         self._waits: dict[int, Access] = {}
-        self._waits_of: dict[tuple[tuple[str, str], int], int] = {}
+        self._waits_of: dict[tuple[tuple[str, str], int | None], int] = {}
         self.blind = ""
         self.accesses, self.syncs = steps_of(core)
         self.items = Items(self.meet)
@@ -146,6 +150,10 @@ class Walker:
                 order.wait(("told", told), sync.pipe, True, keep=True)
         elif id is None:
             self.blind = self.blind or f"the id at line {self.program.location(sync.step.op).line} is not expressed"
+            if self.core.strict and kind is Kind.SET:
+                self._set_again(sync, None, order)
+            elif self.core.strict and kind is Kind.WAIT:
+                self._waited(sync, None, order)
         elif kind is Kind.SET:
             if self.core.strict:
                 self._set_again(sync, id, order)
@@ -164,21 +172,27 @@ class Walker:
     def called(self, order: Order) -> None:
         """A function is called of which it is not known what it orders: a proof does not count on it."""
 
-    def _waited(self, sync: Sync, id: int, order: Order) -> None:
-        """A wait is remembered as an access to its flag, which ends when the wait has run."""
+    def _waited(self, sync: Sync, id: int | None, order: Order) -> None:
+        """A wait is remembered as an access to its flag, which ends when the wait has run; of an id that is not known
+        it does not stand for the waits before."""
         key = (sync.pair, id)
         access = self._waits.get(sync.step.index)
         if access is None:
             access = self._waits[sync.step.index] = Access(
                 -1 - sync.step.index, sync.step, 0, False, sync.pipe, (sync.pipe,), "", _flag(sync, 0), "", frozenset())
-        bit = 1 << self.items.item(access, sync.pipe, _flag(sync, id), ()).bit
+        bit = 1 << self.items.item(access, sync.pipe, _flag(sync, _ANY_ID if id is None else id), ()).bit
         known = self._waits_of.get(key, 0)
-        order.overwrite(known & order.live)
+        if id is not None:
+            order.overwrite(known & order.live)
         self._waits_of[key] = known | bit
         order.issue(bit, 0)
 
-    def _set_again(self, sync: Sync, id: int, order: Order) -> None:
-        for item in self.items.of(self._waits_of.get((sync.pair, id), 0) & order.live):
+    def _set_again(self, sync: Sync, id: int | None, order: Order) -> None:
+        waits = 0
+        for (pair, waited), bits in self._waits_of.items():
+            if pair == sync.pair and (id is None or waited is None or waited == id):
+                waits |= bits
+        for item in self.items.of(waits & order.live):
             key = (item.access.step.index, sync.step.index)
             again = self.again.setdefault(key, Again(item.access.step, sync))
             if order.waits_for(sync.pipe) >> item.bit & 1:
