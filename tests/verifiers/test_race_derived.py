@@ -79,3 +79,16 @@ def test_what_a_branch_asks_of_one_number_leaves_the_others_free(index: str, ver
         module, target("a2a3"), Options(assume=("n >= 0",), families=frozenset({"RACE"}), explicit_sync=True))
     assert verdicts(result, "RACE-RAW") == {verdict}
     assert not any(f.verdict is Verdict.ERROR for f in replayed(result, module, target("a2a3"), 0, {}).findings)
+
+
+@pytest.mark.requirement("EV-08")
+@pytest.mark.parametrize(("rows", "verdict"), [("x", Verdict.UNKNOWN), ("c3", Verdict.REFUTED)])
+def test_a_tile_whose_rows_are_computed_from_a_guess_may_be_empty(rows: str, verdict: Verdict) -> None:
+    """`n ^ 1` is 0 for n = 1; then the exp touches nothing of the tile."""
+    result = judged(
+        "%x = arith.xori %n, %c1 : index", f"%r = arith.remsi %{rows}, %c4 : index",
+        f"%t = pto.alloc_tile addr = %a0 valid_row = %r valid_col = %c64 : {VEC}", read("a"),
+        unary("texp", "t", "t", VEC))
+    raw = [o for o in result.obligations if o.rule == "RACE-RAW"]
+    assert {o.verdict for o in raw} == {verdict}
+    assert not any(f.verdict is Verdict.ERROR for f in result.findings)

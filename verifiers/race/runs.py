@@ -230,11 +230,15 @@ class Run(Walker):
         return Box(place.arena, self._number(place.offset), offsets, sizes, strides, place.itemsize)
 
     def _extent(self, valid: Expr) -> int:
-        """A valid extent. A single row or column is there in every tile that is not empty; that there are more of them
-        is what callers decide."""
+        """A valid extent. A single row or column is there in every tile that is not empty, unless it is computed from
+        what is not known: that may be none. That there are more of them is what callers decide."""
         found = self.values.of(valid)
-        if found > 1 and valid.value is None:
-            self.values.asked |= self._passed.intersection(symbols_of(valid))
+        if valid.value is None:
+            names = symbols_of(valid)
+            if found > 1:
+                self.values.asked |= self._passed.intersection(names)
+            if found > 0 and len(valid.terms) + (valid.constant != 0) + (valid.terms[0][0][0].kind != "sym") > 1:
+                self.values.asked |= self.values.sources(self._open.intersection(names)) - self._passed
         return found
 
     def _number(self, e: Expr) -> Expr:
