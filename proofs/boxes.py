@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from proofs.lemmas import product_bound, same_product
 from proofs.symbolic import TileShape, as_int, iff, tile_site
@@ -12,6 +12,7 @@ from pypto_verified.dtypes import FP32, INT8, INT64, UINT16, DType
 from pypto_verified.index import Expr, all_of, as_expr, const, eq, symbol
 from pypto_verified.index.cond import CondLike, as_cond
 from pypto_verified.layouts import BLayout, SLayout
+from pypto_verified.records import dataclass
 from pypto_verified.simulator import layout
 from pypto_verified.simulator.layout import Layout
 from verifiers import box

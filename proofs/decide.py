@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
@@ -11,6 +11,7 @@ from time import perf_counter
 from proofs.canonical import key as key_of
 from proofs.result import Record, Result, Values
 from proofs.theorem import AnyTheorem, Claim, counting
+from pypto_verified.records import dataclass
 from pypto_verified.report.model import Verdict
 from verifiers.solver import Ladder, Query
 from verifiers.solver.answer import AGREES, DIFFERS, Z3_ALONE, Answer

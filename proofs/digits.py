@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from proofs.lemmas import product_bound, same_product
 from proofs.theorem import Claim, Mutant, Theorem, claim
 from pypto_verified.index import Expr, all_of, any_of, const, eq, substitute, substitute_cond, symbol
 from pypto_verified.index.cond import TRUE
+from pypto_verified.records import dataclass
 from verifiers import write_digits
 from verifiers.write_digits import Digits, Numbered
 from verifiers.write_levels import Moved, Turn

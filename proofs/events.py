@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from proofs.symbolic import as_int, iff, program_of
 from proofs.theorem import Claim, Mutant, Theorem, claim
 from pypto_verified.index import FALSE, TRUE, Cond, Expr, all_of, const, eq, ne, substitute, symbol
+from pypto_verified.records import dataclass
 from pypto_verified.targets import TARGETS
 from verifiers import flags
 from verifiers.access.program import AccessProgram, Loop

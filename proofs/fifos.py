@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from proofs.theorem import Claim, Mutant, Theorem, claim
 from pypto_verified.index import IntLike, as_expr, eq, implies, ne, symbol
 from pypto_verified.index.cond import CondLike, as_cond, negate
+from pypto_verified.records import dataclass
 from pypto_verified.targets import TARGETS, fifo
 from pypto_verified.targets.fifo import LEDGERS, Ledger
 

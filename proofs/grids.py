@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from proofs.lemmas import product_bound
 from proofs.symbolic import program_of
@@ -21,6 +21,7 @@ from pypto_verified.index import (
     substitute_cond,
     symbol,
 )
+from pypto_verified.records import dataclass
 from pypto_verified.targets import A2A3
 from verifiers import write_grid
 from verifiers.access import BLOCK, BLOCKS, Step, Window, scalars

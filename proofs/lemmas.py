@@ -4,10 +4,11 @@ for all integers, as the theorem LEMMA-PRODUCTS shows of the very functions that
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from proofs.theorem import Claim, Mutant, Theorem, claim
 from pypto_verified.index import TRUE, Cond, Expr, eq, implies, symbol
+from pypto_verified.records import dataclass
 
 
 def product_bound(a: Expr, b: Expr) -> Cond:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from proofs.lemmas import product_bound
 from proofs.theorem import Claim, Mutant, Theorem, claim
 from pypto_verified.index import Cond, Expr, all_of, any_of, const, minimum, symbol
+from pypto_verified.records import dataclass
 from verifiers import write_nest
 from verifiers.write_levels import Level, Nest
 

@@ -8,12 +8,13 @@ whether the result lies in the range that the rewritten form is given.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from proofs.lemmas import product_bound, same_product
 from proofs.symbolic import iff
 from proofs.theorem import EVERY_RULE, Claim, Mutant, Theorem, claim
 from pypto_verified.index import Cond, Expr, IntLike, all_of, any_of, cond, const, eq, expr, symbol, walk
+from pypto_verified.records import dataclass
 
 RADICES = (2, 3, 8, 16, 32, 64, 256, 512)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from proofs.symbolic import iff
 from proofs.theorem import Claim, Mutant, Theorem, claim
 from pypto_verified.index import IntLike, as_expr, eq, symbol
 from pypto_verified.index.cond import CondLike
 from pypto_verified.layouts import Compact
+from pypto_verified.records import dataclass
 from pypto_verified.targets import pitch
 from pypto_verified.targets.pitch import READERS, Accumulator, Reader
 

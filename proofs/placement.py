@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from proofs.lemmas import product_bound, same_product
 from proofs.symbolic import TileShape, as_int, tile_use
 from proofs.theorem import Claim, Mutant, Theorem, claim
 from pypto_verified.dtypes import FP16, FP32, INT8, INT64, DType
 from pypto_verified.index import TRUE, Cond, Expr, all_of, any_of, as_expr, const, eq, ne, symbol
+from pypto_verified.records import dataclass
 from verifiers.access import overlap
 from verifiers.access.program import Rect, TileUse
 

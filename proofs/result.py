@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
 
+from pypto_verified.records import dataclass
 from pypto_verified.report.model import Verdict
 
 RECORDED = Path(__file__).with_name("recorded.json")

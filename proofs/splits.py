@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from proofs.lemmas import product_bound, same_product
 from proofs.theorem import Claim, Mutant, Theorem, claim
 from pypto_verified.index import TRUE, Cond, Expr, IntLike, all_of, any_of, as_expr, eq, symbol
 from pypto_verified.index.cond import CondLike, as_cond, negate
+from pypto_verified.records import dataclass
 from pypto_verified.targets import split
 from pypto_verified.targets.split import SPLITS, Split, Window
 

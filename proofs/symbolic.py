@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import cast
 
 from pypto_verified.dtypes import DType
@@ -12,6 +11,7 @@ from pypto_verified.layouts import BLayout, SLayout, Space
 from pypto_verified.pto.module import Func, Op
 from pypto_verified.pto.reader import read
 from pypto_verified.pto.types import TileBufType
+from pypto_verified.records import dataclass
 from pypto_verified.targets import A2A3
 from verifiers.access import AccessProgram, Rect, Root, Sequence, Symbols, TileUse, build
 from verifiers.sites import Context, TileSite, ViewSite

@@ -4,11 +4,11 @@ versions of that declaration that must be caught."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from pypto_verified.index import FALSE, Cond
 from pypto_verified.index.cond import CondLike, as_cond
+from pypto_verified.records import dataclass
 
 D = TypeVar("D")
 

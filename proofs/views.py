@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from proofs.boxes import RANGES, Kind, boxed_kinds, layout_of, place
 from proofs.lemmas import product_bound, same_product
@@ -13,6 +13,7 @@ from pypto_verified.index import Cond, Expr, all_of, as_expr, const, eq, symbol
 from pypto_verified.index.cond import CondLike, as_cond
 from pypto_verified.layouts import BLayout
 from pypto_verified.pto.types import TileBufType
+from pypto_verified.records import dataclass
 from verifiers import view
 from verifiers.access import tiles
 from verifiers.access.program import Rect

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from pypto_verified.records import dataclass
 from pypto_verified.report.model import Allowed, FileResult, Finding, Kind, Verdict
 
 _COMMENT = re.compile(r"(?:#|//)\s*pto:\s*allow\b(.*)")

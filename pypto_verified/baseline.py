@@ -6,11 +6,11 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from pypto_verified.errors import InputError, Location
+from pypto_verified.records import dataclass
 from pypto_verified.report.model import Allowed, FileResult, Finding, FunctionResult
 
 VERSION = 1

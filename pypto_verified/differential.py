@@ -5,7 +5,7 @@ simulator on the `.pto` that came out. They share no arithmetic, so what they ag
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -22,6 +22,7 @@ from pypto_verified.ir.types import TensorType
 from pypto_verified.openness import OPEN, is_open
 from pypto_verified.passes import pipeline
 from pypto_verified.pto.types import PtrType
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import SimError, UnmodelledError
 from pypto_verified.simulator.program import Program
 from pypto_verified.targets import Target

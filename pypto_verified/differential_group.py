@@ -7,7 +7,7 @@ Where tiles cross in both directions one core after the other does not do: NotMo
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -23,6 +23,7 @@ from pypto_verified.ir.types import TensorType
 from pypto_verified.ir.walk import calls
 from pypto_verified.openness import OPEN, is_open
 from pypto_verified.pto.module import Module
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import UnmodelledError
 from pypto_verified.simulator.schedule.launch import chosen
 from pypto_verified.simulator.schedule.runs import Launch, launched

@@ -6,10 +6,10 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from pypto_verified.errors import InputError, Location
+from pypto_verified.records import dataclass
 
 KERNEL, PTO = ".py", ".pto"
 _LATER = (".cpp", ".cc", ".h", ".hpp")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pypto_verified.errors import NotModelled
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Module, Op
 from pypto_verified.pto.types import MultiTileBufType, TileBufType
+from pypto_verified.records import dataclass
 from pypto_verified.report.memory_map import Buffer, KernelMap, SpaceMap
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step, build_program

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import SequenceMatcher
 from hashlib import sha256
 from itertools import zip_longest
@@ -20,6 +20,7 @@ from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.types import MultiTileBufType, ScalarType, TileBufType, Type
 from pypto_verified.pto.typetext import type_text
 from pypto_verified.pto.walk import walk_ops
+from pypto_verified.records import dataclass
 from pypto_verified.report.model import FileResult, FunctionResult
 
 _VALID = ("valid_row", "valid_col")

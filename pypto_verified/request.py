@@ -7,7 +7,7 @@ type says the shape (a `.pto` argument) `a=KIND:16x64`. Sizes and scalars are wr
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,6 +28,7 @@ from pypto_verified.pto.module import Func, Module, Value
 from pypto_verified.pto.reader import read
 from pypto_verified.pto.types import PtrType, ScalarType
 from pypto_verified.pto.walk import walk_ops
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import SimError, UnmodelledError
 from pypto_verified.simulator.replay import tensor_shapes
 from pypto_verified.simulator.run import LAUNCH_ARGUMENTS

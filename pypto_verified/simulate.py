@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +14,7 @@ from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Module, Op
 from pypto_verified.pto.types import PtrType
 from pypto_verified.pto.walk import walk_ops
+from pypto_verified.records import dataclass
 from pypto_verified.request import (
     Request,
     Simulation,

@@ -6,7 +6,6 @@ A kernel says little about the inputs it is meant for, so many are tried; those 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
 
@@ -23,6 +22,7 @@ from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import ScalarType, TensorType
 from pypto_verified.ir.walk import calls
 from pypto_verified.layouts import TensorLayout
+from pypto_verified.records import dataclass
 
 Array: TypeAlias = NDArray[np.generic]
 Scalar: TypeAlias = int | float | bool

@@ -10,10 +10,11 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import ForkContext, ForkProcess, SpawnContext, SpawnProcess
 from typing import Generic, TypeVar
+
+from pypto_verified.records import dataclass
 
 _SIZE = 8
 """Bytes before a result that say how long it is."""

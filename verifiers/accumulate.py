@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from pypto_verified.records import dataclass
 from verifiers.access import TileUse
 from verifiers.access.overlap import comparable, same_bytes
 from verifiers.rule import SAFETY, Rule, always

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, const
 from pypto_verified.layouts import BLayout
+from pypto_verified.records import dataclass
 from verifiers.access import SymbolKind, TileUse
 from verifiers.access.program import Pointer, TensorView
 from verifiers.rule import SAFETY, Rule, Witness, always

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from pypto_verified.pto.module import Module
 from pypto_verified.pto.reader import read
 from pypto_verified.pto.walk import walk_ops
+from pypto_verified.records import dataclass
 from pypto_verified.report.model import FunctionResult, Kind
 from pypto_verified.targets import Target, target
 from verifiers.access import build_program

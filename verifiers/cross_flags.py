@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from pypto_verified.index import Expr, const
 from pypto_verified.pto.module import EnumAttr
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.events import pipe_of
 from pypto_verified.targets.pipes import LANE_IDS, CrossFlag, Scope, cross_flag

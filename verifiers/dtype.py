@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.dtypes import FP32, INT8, INT32, DType
 from pypto_verified.layouts import Space
+from pypto_verified.records import dataclass
 from verifiers.access import TileUse
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_sites, op_text

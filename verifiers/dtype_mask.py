@@ -6,10 +6,10 @@ Selections and bitwise ops take masks; ops that compute with elements take the b
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, all_of, any_of
 from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, SymbolKind, TileUse
 from verifiers.access.overlap import disjoint, same_bytes
 from verifiers.elementwise import OPS

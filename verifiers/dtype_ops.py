@@ -6,10 +6,10 @@ What a row of LEGAL refuses at an op already is left to that row.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.dtypes import DTYPES, INT32, DType
 from pypto_verified.pto.module import EnumAttr
+from pypto_verified.records import dataclass
 from pypto_verified.targets.dtypes import device_dtypes
 from verifiers import elementwise
 from verifiers.access import TileUse

@@ -8,12 +8,13 @@ another core, and nothing of a set that runs ahead of the wait before it (EVENT-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
 from pypto_verified.index import Cond, Expr, all_of, const, implies
 from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.model import Pair
 from verifiers.access import AccessProgram, Step

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from pypto_verified.index import Cond, Expr, all_of, const, implies
 from pypto_verified.index.cond import TRUE
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, Step
 from verifiers.flags import Action, Trace, trip_names

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Expr
 from pypto_verified.pto.legality_context import INITS
+from pypto_verified.records import dataclass
 from pypto_verified.targets.pipes import LANE_IDS
 from verifiers.access import AccessProgram
 from verifiers.cross_flags import named_flag

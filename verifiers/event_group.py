@@ -7,11 +7,11 @@ all cores that are stuck take the one whose wait is the earliest; its set is beh
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 from pypto_verified.index import Cond, implies
 from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import Scope
 from verifiers.access import AccessProgram

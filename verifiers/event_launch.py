@@ -4,11 +4,11 @@ known; of a text alone the number of blocks is not."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, Expr, const, eq, symbols_of
 from pypto_verified.index.cond import TRUE, as_cond
 from pypto_verified.pto.module import EnumAttr
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import Scope
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind

@@ -4,12 +4,12 @@ uses, pipes that the core has."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, Expr, all_of, ne
 from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.module import EnumAttr
 from pypto_verified.pto.rows import TABLE
+from pypto_verified.records import dataclass
 from pypto_verified.targets.events import FOREIGN_PIPES, pipe_of
 from pypto_verified.targets.model import Pair
 from pypto_verified.targets.pipes import LANE_IDS, flag_count

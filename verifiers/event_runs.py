@@ -4,11 +4,11 @@ numbers, each flag a bit, up to the first op that fails."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, product
 
 from pypto_verified.index import Cond
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.model import Pair
 from verifiers.access import AccessProgram

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cache
 from pathlib import Path
+
+from pypto_verified.records import dataclass
 
 FILE = Path(__file__).with_name("examples.txt")
 

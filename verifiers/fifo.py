@@ -4,12 +4,13 @@ ends."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from pypto_verified.index import TRUE, Cond, IntLike, all_of, any_of, as_expr, eq, ne
 from pypto_verified.index.cond import FALSE, as_cond
 from pypto_verified.pto.legality_context import INITS, pipe_id
+from pypto_verified.records import dataclass
 from pypto_verified.targets.fifo import period
 from verifiers.access import Step
 from verifiers.fifo_counts import Count, compared, runs, why_not

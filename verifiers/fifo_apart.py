@@ -4,13 +4,14 @@ another pipe, of the other direction, of another block."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations, product
 
 from pypto_verified.index import TRUE, Cond, Expr, any_of, substitute, symbols_of
 from pypto_verified.index.cond import as_cond
 from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.pto.types import PtrType
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from verifiers.access import BLOCK, BLOCKS, Step, TensorView
 from verifiers.access.program import Pointer

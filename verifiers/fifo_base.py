@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import TRUE, Cond, Expr, eq
 from pypto_verified.index.cond import FALSE, as_cond
 from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.pto.module import Func
+from pypto_verified.records import dataclass
 from verifiers.access import BLOCKS, Step
 from verifiers.fifo_apart import ring_start
 from verifiers.pipes import Peer, facts_of, peers

@@ -7,13 +7,14 @@ which is the same at both ends where the loops and the condition are.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 
 from pypto_verified.index import Cond, Expr, all_of, const, implies, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Step, SymbolKind
 from verifiers.pipe_nest import branches, tested
 from verifiers.pipes import LANE

@@ -4,12 +4,13 @@ runs look for one in which it is wrong; what no run shows stays open."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice, product
 
 from pypto_verified.index import TRUE, Cond, all_of
 from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, Node, Sequence, Step, SymbolKind
 from verifiers.access.symbols import UNCONSTRAINED

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import TypeAlias, Union
@@ -17,6 +16,7 @@ from typing import TypeAlias, Union
 from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.records import dataclass
 from pypto_verified.targets.fifo import LEDGERS, first_wait, period
 from verifiers.access import AccessProgram, Branch, Node, Step
 from verifiers.access import Sequence as Nodes

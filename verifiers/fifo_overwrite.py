@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from pypto_verified.index import Cond
 from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.records import dataclass
 from pypto_verified.targets.fifo import LEDGERS
 from verifiers.access import BLOCKS, AccessProgram, Step
 from verifiers.fifo_counts import runs

@@ -4,13 +4,13 @@ is read."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import TRUE, Cond, Expr
 from pypto_verified.index.cond import as_cond
 from pypto_verified.layouts import Space
 from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.pto.legality_context import Context as ModuleFacts
+from pypto_verified.records import dataclass
 from pypto_verified.targets.fifo import LEDGERS, Ledger, local_slots, ring_slots
 from verifiers.access import Step
 from verifiers.fifo_few import Few, Moved, few

@@ -8,11 +8,11 @@ here may go on there; one that does not end here does not end there either.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice
 
 from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.records import dataclass
 from verifiers.access import BLOCK, BLOCKS, AccessProgram, Branch, Loop, Node, Sequence, Step
 from verifiers.fifo_counts import runs
 from verifiers.fifo_mirror import MOST_TRANSFERS, OPS, POPS, PUSHES, Ring, ended, gets_through, ring_of

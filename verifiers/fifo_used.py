@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index.cond import FALSE, as_cond
 from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.records import dataclass
 from verifiers.access import Step, TileUse
 from verifiers.pipes import copied, used
 from verifiers.race.rings import FREES

@@ -7,13 +7,13 @@ a wait makes it 0. After an op that fails, the state goes on as if it had not.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from pypto_verified.index import Cond, Expr, const, eq, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.pto.walk import walk_ops
+from pypto_verified.records import dataclass
 from pypto_verified.targets.events import pipe_of
 from pypto_verified.targets.model import Pair
 from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step, SymbolKind

@@ -7,13 +7,13 @@ judged; elsewhere INDEX-DATA is assumed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import prod
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, as_expr, const, eq
 from pypto_verified.index.cond import TRUE
 from pypto_verified.layouts import BLayout
 from pypto_verified.pto.module import EnumAttr
+from pypto_verified.records import dataclass
 from verifiers.access import Step, SymbolKind, TileUse, Window
 from verifiers.access.indexed import Indexed, by_row, indexed
 from verifiers.index_range import BLOCK_BYTES, count, range_of

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, all_of, any_of
 from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Step, SymbolKind, TileUse
 from verifiers.access.indexed import picked
 from verifiers.access.overlap import inside_root, possible_bytes

@@ -4,10 +4,10 @@ place."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, any_of
 from pypto_verified.index.cond import TRUE
+from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Step, SymbolKind, TileUse
 from verifiers.last_write import effects_of, last_writes_of
 from verifiers.liveness import flow_of

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.layouts import Space
+from pypto_verified.records import dataclass
 from pypto_verified.targets.events import FOREIGN_PIPES
 from verifiers.access import Step
 from verifiers.flags import sections_of

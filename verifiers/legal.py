@@ -6,11 +6,11 @@ Rows that a rule of ours states for symbolic values too are left to that rule, s
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.pto.legality import Check, Legal, checks
 from pypto_verified.pto.legality_rows import RULES
 from pypto_verified.pto.module import Func, Module
+from pypto_verified.records import dataclass
 from pypto_verified.report.model import Kind
 
 RESTATED = {

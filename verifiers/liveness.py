@@ -20,13 +20,14 @@ valid part covers what is read later is for the VALID rules. The assembler place
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import lru_cache
 
 from pypto_verified.dtypes import DType
 from pypto_verified.index import Cond, Expr, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.types import MultiTileBufType, TileBufType
+from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step, TileUse
 from verifiers.access.overlap import certain_bytes, disjoint, is_identity, needed, possible_bytes, touched
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, Expr, all_of, const, eq
 from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.records import dataclass
 from verifiers.access import Step, SymbolKind, TileUse
 from verifiers.op_sites import unless_refused
 from verifiers.rule import SAFETY, Rule, Witness

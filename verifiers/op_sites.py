@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 
@@ -15,6 +14,7 @@ from pypto_verified.pto.legality import judge
 from pypto_verified.pto.legality_context import Context as AssemblerContext
 from pypto_verified.pto.legality_rows import rules_of
 from pypto_verified.pto.module import Module
+from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Step, TileUse, Window
 from verifiers.sites import Context, OpSite, Site, op_sites, op_text
 

@@ -4,10 +4,10 @@ transfer moves here is moved by its counterpart there."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_cond, symbol, symbols_of
+from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Loop, Step
 from verifiers.race.paths import nodes
 from verifiers.recurrence import counted, trips

@@ -7,7 +7,6 @@ order where they stand in the same loops and branches; else they only match if a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from pypto_verified.dtypes import DType
@@ -17,6 +16,7 @@ from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.pto.legality_context import Context as ModuleFacts
 from pypto_verified.pto.module import Func, Module
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target, target
 from pypto_verified.targets.split import SPLITS, Split
 from verifiers.access import BLOCK, BLOCKS, AccessProgram, Loop, Step, SymbolKind, TileUse, build_program

@@ -7,11 +7,12 @@ type, its valid extents or its compact mode, each in its own way.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, as_expr, const, eq
 from pypto_verified.index.cond import FALSE
 from pypto_verified.layouts import Compact, Space
+from pypto_verified.records import dataclass
 from pypto_verified.targets import pitch
 from pypto_verified.targets.pitch import FRACTAL_ROWS, Accumulator, Operand
 from verifiers.access import Step, TileUse

@@ -6,11 +6,11 @@ Everything is judged on the text: `liveness.py` has the definition of a clobber.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, any_of
 from pypto_verified.index.cond import TRUE, CondLike
 from pypto_verified.layouts import Space
+from pypto_verified.records import dataclass
 from verifiers.access import TileUse
 from verifiers.access.overlap import (
     disjoint,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, all_of, any_of
 from pypto_verified.layouts import BLayout
+from pypto_verified.records import dataclass
 from verifiers.access import TileUse
 from verifiers.op_sites import QUANTISING, empty
 from verifiers.rule import SAFETY, Rule, Witness

@@ -8,12 +8,12 @@ A function where anything does not fit, such as a pipe that hands out slots as t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.dtypes import INT32
 from pypto_verified.pto.module import AttrValue, Block, EnumAttr, Func, Module, Op, Symbol, Value
 from pypto_verified.pto.types import ScalarType, TileBufType
 from pypto_verified.pto.walk import walk_ops
+from pypto_verified.records import dataclass
 from pypto_verified.targets.fifo import local_slots, ring_slots
 
 _MADE = ("pto.initialize_l2g2l_pipe", "pto.initialize_l2l_pipe")

@@ -8,7 +8,7 @@ do not change from one iteration to the next; where they do, they are symbols th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -16,6 +16,7 @@ from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_con
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.index.expr import Atom
 from pypto_verified.layouts import Space
+from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step, SymbolKind, TileUse
 from verifiers.access.overlap import certain_bytes, comparable, place, possible_bytes
 from verifiers.race.paths import nodes

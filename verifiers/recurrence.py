@@ -7,12 +7,12 @@ iteration takes it to its next value. So what is derived from it neither misses 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from pypto_verified.index import Cond, Expr, IntLike, all_of, any_of, as_expr, eq, implies, maximum, substitute_cond
 from pypto_verified.index.cond import FALSE, TRUE, variable
 from pypto_verified.index.expr import Atom, from_atom
+from pypto_verified.records import dataclass
 from verifiers.access import Loop, Symbols
 from verifiers.access.scalars import ceiling
 from verifiers.solver import Ladder

@@ -3,10 +3,11 @@ exact bytes of such a region: elements of boxed tiles are told apart inside thei
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pypto_verified.index import Expr, const, minimum
 from pypto_verified.layouts import BLayout, Pad, SLayout, Space
+from pypto_verified.records import dataclass
 from verifiers import elementwise
 from verifiers.access import Step, TileUse
 from verifiers.access.indexed import indexed, picked

@@ -8,12 +8,12 @@ transpose; between unboxed tiles nothing is said, since a reshape and a transpos
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from pypto_verified.index.cond import TRUE, CondLike
 from pypto_verified.layouts import BLayout, SLayout
 from pypto_verified.pto.types import MultiTileBufType, TileBufType
+from pypto_verified.records import dataclass
 from verifiers.access import TileUse
 from verifiers.access.overlap import disjoint
 from verifiers.access.tiles import inner_box

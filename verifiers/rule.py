@@ -8,11 +8,12 @@ lambda runs on numbers, on symbols and, through the ladder, in a solver.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Generic, TypeVar
 
 from pypto_verified.index import Cond, Expr, IntLike, as_expr, evaluate, symbols_of
 from pypto_verified.index.cond import CondLike
+from pypto_verified.records import dataclass
 from pypto_verified.report.model import Kind
 from verifiers.sites import Context, Site
 

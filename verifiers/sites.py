@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pypto_verified.index import TRUE, Cond, Expr, IntLike, const
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Module, Op
 from pypto_verified.pto.types import TileBufType
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, Step, TileUse, Window
 from verifiers.access.tiles import inner_box

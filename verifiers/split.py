@@ -4,12 +4,12 @@ extents alone, so these have to fit each other and the other end."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, as_expr, eq
 from pypto_verified.index.cond import FALSE, TRUE, as_cond
 from pypto_verified.layouts import Space
 from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.records import dataclass
 from pypto_verified.targets import split as equations
 from pypto_verified.targets.split import Split
 from verifiers.op_sites import AXES, empty

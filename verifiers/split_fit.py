@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, as_expr
 from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import INITS, pipe_id
+from pypto_verified.records import dataclass
 from pypto_verified.targets.split import lane_extents
 from verifiers.access import AccessProgram
 from verifiers.op_sites import empty

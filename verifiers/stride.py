@@ -8,10 +8,10 @@ Source: PTO-ISA TLoad.hpp and TStore.hpp: an ND transfer copies bursts of the wi
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, Expr, any_of
 from pypto_verified.layouts import Space, TensorLayout
+from pypto_verified.records import dataclass
 from verifiers.access import TileUse
 from verifiers.op_sites import TransferSite, transfer_sites
 from verifiers.rule import SAFETY, Rule, always

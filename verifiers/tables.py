@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, all_of, any_of, eq
+from pypto_verified.records import dataclass
 from verifiers.access import TileUse, Window
 from verifiers.access.indexed import by_row, indexed
 from verifiers.op_sites import empty

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Expr, all_of, any_of, const, eq
 from pypto_verified.index.cond import Cond
+from pypto_verified.records import dataclass
 from verifiers.access import Step, TileUse, Window
 from verifiers.elementwise import OPS, sources
 from verifiers.rule import SAFETY, Rule, Witness, always

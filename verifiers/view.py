@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Expr, any_of
 from pypto_verified.layouts import Space
+from pypto_verified.records import dataclass
 from verifiers.access import TileUse
 from verifiers.access.tiles import inner_box
 from verifiers.rule import LEGALITY, SAFETY, Rule, always, both

@@ -4,10 +4,10 @@ whether it stays within its width is asked with `--strict` alone, for extents an
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, Expr, all_of, const, symbol, symbols_of
 from pypto_verified.index.cond import TRUE
+from pypto_verified.records import dataclass
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
 

@@ -7,12 +7,13 @@ multiple of the step keeps the counter.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TypeVar
 
 from pypto_verified.index import Cond, Expr, as_expr, const, maximum, minimum, symbol
 from pypto_verified.index.cond import all_of, any_of, eq, negate, nonneg
 from pypto_verified.index.expr import Atom, from_atom
+from pypto_verified.records import dataclass
 from verifiers.access.program import Rect, Step, TensorView, TileUse, Window
 from verifiers.access.symbols import SymbolKind, Symbols
 from verifiers.reaching import Source

@@ -7,10 +7,10 @@ Whether all of an output is written is for `write_grid.py`, whether two blocks w
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.module import Op
+from pypto_verified.records import dataclass
 from verifiers import write_block, write_grid, write_nest
 from verifiers.access import Step, TileUse
 from verifiers.rule import SAFETY, Rule, always

@@ -7,10 +7,11 @@ which ends early (theorem GRID-DIGITS). A digit may be taken apart again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pypto_verified.index import Expr, as_expr, const, maximum, minimum, symbols_of
 from pypto_verified.index.expr import Atom, from_atom, multiple_of
+from pypto_verified.records import dataclass
 from verifiers.access.scalars import ceiling
 from verifiers.write_levels import Moved, Turn, Untold
 

@@ -9,7 +9,6 @@ the share. How many blocks a caller launches for windows of a fixed size is the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import (
     Cond,
@@ -26,6 +25,7 @@ from pypto_verified.index import (
 )
 from pypto_verified.index.cond import TRUE
 from pypto_verified.pto.module import EnumAttr
+from pypto_verified.records import dataclass
 from verifiers.access import BLOCK, BLOCKS, Loop, Step, SymbolKind, Window
 from verifiers.access.scalars import ceiling
 from verifiers.bound import unclamped

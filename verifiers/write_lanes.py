@@ -7,9 +7,9 @@ else of the launch comes by there.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import Cond, Expr, any_of, substitute, symbols_of
+from pypto_verified.records import dataclass
 from verifiers.access import LANE, Step, SymbolKind, Window
 from verifiers.bound import unclamped
 from verifiers.rule import SAFETY, Rule, always

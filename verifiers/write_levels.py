@@ -7,7 +7,7 @@ one that does not.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pypto_verified.index import (
     Cond,
@@ -20,6 +20,7 @@ from pypto_verified.index import (
     symbol,
     symbols_of,
 )
+from pypto_verified.records import dataclass
 from verifiers.access import BLOCK, BLOCKS, LANE, AccessProgram, Loop, Step, Window
 from verifiers.access.scalars import ceiling
 from verifiers.bound import unclamped

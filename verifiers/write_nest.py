@@ -10,10 +10,11 @@ there are, and what a window is counted from, is the caller's business.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, const, minimum, substitute, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.records import dataclass
 from verifiers.access import BLOCKS, Step, SymbolKind, Window
 from verifiers.access.scalars import ceiling
 from verifiers.rule import SAFETY, Rule, Witness, always

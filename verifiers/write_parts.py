@@ -8,7 +8,7 @@ element where those of one loop do not overlap, or none ends before the one in f
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pypto_verified.index import (
     Cond,
@@ -22,6 +22,7 @@ from pypto_verified.index import (
     symbol,
     symbols_of,
 )
+from pypto_verified.records import dataclass
 from verifiers.access import Step, SymbolKind, Window
 from verifiers.access.scalars import ceiling
 from verifiers.sites import Context

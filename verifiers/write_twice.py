@@ -10,7 +10,6 @@ caller has a part in the place, or in whether the op runs, nothing is said.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import (
     Cond,
@@ -24,6 +23,7 @@ from pypto_verified.index import (
     symbols_of,
 )
 from pypto_verified.pto.module import EnumAttr
+from pypto_verified.records import dataclass
 from verifiers.access import BLOCK, BLOCKS, LANE, Step, SymbolKind, Window
 from verifiers.access.symbols import UNCONSTRAINED, Symbols
 from verifiers.rule import SAFETY, Rule, Witness, always

@@ -8,10 +8,11 @@ it; with --strict they write all of the tensor. What is not told of a declared o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pypto_verified.index import TRUE, Cond, Expr, all_of, any_of, eq, symbols_of
 from pypto_verified.index.cond import FALSE
+from pypto_verified.records import dataclass
 from verifiers.access import Step, SymbolKind, Window
 from verifiers.bound import unclamped
 from verifiers.rule import SAFETY, Rule, Witness, always

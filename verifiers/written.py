@@ -3,12 +3,13 @@ a start that is one. Bytes once written stay written: that another tile has over
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union
 
 from pypto_verified.index import Cond, Expr
 from pypto_verified.index.cond import TRUE
 from pypto_verified.layouts import BLayout, Space
+from pypto_verified.records import dataclass
 from verifiers.access import Root, TileUse
 from verifiers.access.overlap import certain_bytes, mask, place, possible_bytes, shifted
 from verifiers.regions import Region, bits_of, repeated, whole_boxes

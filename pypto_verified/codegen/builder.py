@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import lru_cache
 from struct import pack
 
@@ -14,6 +13,7 @@ from pypto_verified.errors import NOWHERE, Location
 from pypto_verified.ir.expr import NO_SPAN, Span
 from pypto_verified.pto.module import AttrValue, Block, Op, Value
 from pypto_verified.pto.types import ScalarType, Type
+from pypto_verified.records import dataclass
 
 # Names that the generator itself hands out; a kernel's own name of this form gets a suffix (CG-16).
 _RESERVED = re.compile(r"arg\d+|c(n?\d+|true|false)_\w+|cst(_\d+)?|__pypto_\w*|\d+")

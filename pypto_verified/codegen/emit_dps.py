@@ -7,7 +7,6 @@ an operand that only types the result (a shape tuple, a broadcast target). Opera
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 from pypto_verified.codegen.errors import refuse
@@ -20,6 +19,7 @@ from pypto_verified.ops.args import is_omitted
 from pypto_verified.pto.module import AttrValue, EnumAttr, Value
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.spec import OpRow
+from pypto_verified.records import dataclass
 
 CMP_MODES = ("eq", "ne", "lt", "le", "gt", "ge")
 ROUND_MODES = ("NONE", "RINT", "ROUND", "FLOOR", "CEIL", "TRUNC", "ODD", "CAST_RINT")

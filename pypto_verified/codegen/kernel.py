@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from pypto_verified.codegen.boxes import check_tile
@@ -20,6 +20,7 @@ from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import Dim, MemRef, TileType
 from pypto_verified.pto.module import AttrValue, Block, EnumAttr, Op, Value
 from pypto_verified.pto.types import ScalarType, TileBufType
+from pypto_verified.records import dataclass
 from pypto_verified.targets.model import Pair
 
 

@@ -7,7 +7,6 @@ plan two slots into the same bytes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NoReturn
 
 from pypto_verified.codegen.builder import Builder, location_of
@@ -19,6 +18,7 @@ from pypto_verified.ir.types import Dim, TileType
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Op, Value
 from pypto_verified.pto.types import MultiTileBufType, TileBufType
+from pypto_verified.records import dataclass
 
 _SPACES = (Space.VEC, Space.MAT, Space.ACC)
 _COUNTS = range(2, 17)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pypto_verified.codegen.types import static_dim
 from pypto_verified.dtypes import INDEX
 from pypto_verified.ir.expr import Binary, BinaryOp, Const
@@ -11,6 +9,7 @@ from pypto_verified.ir.stmt import Param
 from pypto_verified.ir.types import Dim, TensorType
 from pypto_verified.layouts import TensorLayout
 from pypto_verified.pto.module import Value
+from pypto_verified.records import dataclass
 
 
 @dataclass(slots=True)

@@ -7,7 +7,7 @@ import multiprocessing
 import os
 from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import TextIO
 
@@ -15,6 +15,7 @@ from pypto_verified.fuzz.faults import FAULTS, Fault
 from pypto_verified.fuzz.processes import end_workers, start_worker
 from pypto_verified.fuzz.records import Batch, Found, Plan
 from pypto_verified.fuzz.work import run_batch, shrink
+from pypto_verified.records import dataclass
 
 SCHEMA_VERSION = 1
 EXAMPLES = 2000

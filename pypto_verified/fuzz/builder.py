@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from pypto_verified.dtypes import BOOL, INDEX, DType
 from pypto_verified.fuzz.draw import Draw, chance, choice, weighted
@@ -13,6 +13,7 @@ from pypto_verified.ir.stmt import Assign, Direction, Eval, Function, FunctionKi
 from pypto_verified.ir.types import ScalarType, TensorType, TensorView, TileType
 from pypto_verified.layouts import Space, TensorLayout
 from pypto_verified.ops.build import make_call
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 
 SPAN = Span("kernel.py", 1, 1, 1, 2)

@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TextIO
@@ -19,6 +18,7 @@ from pypto_verified.fuzz.exclusions import EXCLUDED, KNOWN, REFUSALS
 from pypto_verified.fuzz.limit import SECONDS
 from pypto_verified.fuzz.processes import end_workers, interrupts_noted, pool
 from pypto_verified.fuzz.records import Found, Plan, Result
+from pypto_verified.records import dataclass
 
 SCHEMA_VERSION = 1
 INTERRUPTED = 130

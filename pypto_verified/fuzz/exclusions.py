@@ -3,10 +3,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from pypto_verified.ops.registry import OPS
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

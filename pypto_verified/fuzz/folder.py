@@ -13,7 +13,7 @@ import json
 import re
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +30,7 @@ from pypto_verified.fuzz.work import DEEP, NOTHING, SHRINK_RUNS, examined
 from pypto_verified.ir.printer import print_program
 from pypto_verified.ir.stmt import Program
 from pypto_verified.ir.types import TensorType
+from pypto_verified.records import dataclass
 from pypto_verified.targets import target
 from pypto_verified.trials import Array, Scalar, Trial, stored
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from pypto_verified.interpreter import Undefined, interpret
 from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import ScalarType, TensorType
 from pypto_verified.openness import is_open
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import UninitialisedError, UnmodelledError
 from pypto_verified.targets import target
 from pypto_verified.trials import Array, Scalar, Trial, contents, extent

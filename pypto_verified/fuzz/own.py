@@ -15,7 +15,7 @@ import inspect
 import operator
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import WRAPPER_ASSIGNMENTS, partial, update_wrapper
 from math import gcd
 from pathlib import Path
@@ -36,6 +36,7 @@ from pypto_verified.ir.stmt import Function, Program
 from pypto_verified.ir.types import ScalarType
 from pypto_verified.ir.walk import operands, walk_expr, walk_stmts
 from pypto_verified.language.markers import ProgramMark
+from pypto_verified.records import dataclass
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator.errors import UninitialisedError
 from pypto_verified.simulator.program import Program as Compiled

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.limit import SECONDS
 from pypto_verified.fuzz.oracles import Find
 from pypto_verified.ir.walk import calls
+from pypto_verified.records import dataclass
 
 _COMMON = frozenset({"tile.load", "tile.store", "tile.create"})
 

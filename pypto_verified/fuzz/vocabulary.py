@@ -11,7 +11,7 @@ Operand letters of a row, in the op's order:
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

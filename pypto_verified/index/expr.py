@@ -7,10 +7,11 @@ division and `mod` has the sign of the divisor (Python's meaning). Both are part
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import reduce
 from math import gcd
 from typing import TYPE_CHECKING, TypeAlias, Union
+
+from pypto_verified.records import dataclass
 
 if TYPE_CHECKING:
     from pypto_verified.index.cond import Cond

@@ -7,7 +7,7 @@ addresses mean nothing on logical tiles.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from pypto_verified.errors import NotModelled
 from pypto_verified.interpreter.meaning import Fault, Site, Value, meaning, require_within
 from pypto_verified.interpreter.numbers import from_carrier, to_carrier
 from pypto_verified.interpreter.values import undefined
+from pypto_verified.records import dataclass
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 import numpy as np
@@ -43,6 +43,7 @@ from pypto_verified.ir.stmt import (
     Yield,
 )
 from pypto_verified.ops.registry import lookup
+from pypto_verified.records import dataclass
 
 
 class _Break(Exception):

@@ -7,12 +7,12 @@ allows for a difference only then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from pypto_verified.dtypes import DType
 from pypto_verified.interpreter.numbers import Bools, Carrier, Floats
+from pypto_verified.records import dataclass
 
 APPROXIMATED = "the function unit approximates (PTO-ISA tests compare with a tolerance)"
 ORDERED = "the order of additions or multiplications is the device's own, visible where a partial result rounds"

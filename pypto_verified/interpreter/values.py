@@ -6,12 +6,11 @@ operation that uses it and is an error when it reaches global memory, a scalar o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pypto_verified.dtypes import DType
 from pypto_verified.interpreter.numbers import Bools, Carrier, settle
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ A call's own type is not compared: it follows from op, operands and keywords, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pypto_verified.ir.expr import Attr, Binary, Call, Cast, Const, Dim, Expr, MakeTuple, TupleGet, Unary, Var
 from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, IterArg, Program, Return, Stmt, While, Yield
 from pypto_verified.ir.types import MemRef, TensorType, TileType, TupleType, Type
 from pypto_verified.ir.walk import blocks
+from pypto_verified.records import dataclass
 
 
 class _Different(Exception):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from pypto_verified.ir.expr import Attr, Call, Const, Expr, Span
@@ -23,6 +23,7 @@ from pypto_verified.ir.stmt import Eval, Stmt
 from pypto_verified.language.values import lift
 from pypto_verified.ops import build
 from pypto_verified.ops.events import EVENT_IDS, UnknownEvent, pair_of
+from pypto_verified.records import dataclass
 
 _Node: TypeAlias = Union[ast.expr, ast.stmt]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -20,6 +19,7 @@ from pypto_verified.language.public import public_names
 from pypto_verified.language.sources import SourceFile, SourceTable
 from pypto_verified.language.stubs import is_stub
 from pypto_verified.language.surroundings import is_interrupt, own_surroundings
+from pypto_verified.records import dataclass
 
 _LARGEST = 4_000_000
 """Bytes of the largest file that is read."""

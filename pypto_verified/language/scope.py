@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import builtins
-from dataclasses import dataclass
 
 from pypto_verified.language.markers import KernelMark
 from pypto_verified.language.sources import SourceFile
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,13 @@ A row is written with short strings, one word an operand or keyword, in order:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pypto_verified.ir.expr import Attr
 from pypto_verified.ir.types import Type
 from pypto_verified.layouts import Space
 from pypto_verified.ops.keywords import parse_keyword
+from pypto_verified.records import dataclass
 
 if TYPE_CHECKING:
     from pypto_verified.ops.args import Args

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import prod
 
 from pypto_verified.dtypes import FP16, FP32, INT8, INT16, INT32, UINT8, UINT16, DType
@@ -15,6 +14,7 @@ from pypto_verified.ops.build import make_call
 from pypto_verified.ops.registry import lookup
 from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.rewrite import Rewriter
+from pypto_verified.records import dataclass
 
 Scratch = tuple[tuple[int, ...], DType, Space]
 

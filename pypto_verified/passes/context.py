@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pypto_verified.errors import Location
 from pypto_verified.ir.expr import Span
@@ -11,6 +11,7 @@ from pypto_verified.ir.stmt import Function, Stmt
 from pypto_verified.ir.walk import definitions, walk_stmts
 from pypto_verified.layouts import Member
 from pypto_verified.passes.scan import Scanner
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 
 

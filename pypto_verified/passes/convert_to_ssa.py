@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from operator import is_
 
 from pypto_verified.errors import PassError
@@ -14,6 +13,7 @@ from pypto_verified.passes.context import Names, PassContext, at, defined_names
 from pypto_verified.passes.dims import disagreement
 from pypto_verified.passes.name_liveness import assigned_names, live_after, live_before
 from pypto_verified.passes.rededuce import rededuce, type_of
+from pypto_verified.records import dataclass
 
 Env = dict[str, Var]
 """Source name -> the variable that holds its value at this point."""

@@ -8,13 +8,14 @@ stays live over the back edge.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pypto_verified.ir.expr import Call, Const, Expr, Span, Var
 from pypto_verified.ir.stmt import Assign, Eval, For, Function, FunctionKind, If, IterArg, Stmt, While, Yield
 from pypto_verified.ir.types import TileType
 from pypto_verified.ir.walk import operands, walk_stmts
 from pypto_verified.passes.buffers import base_of, is_view, may_stand_on, overwritten, shared_operand, tile_bases
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 
 

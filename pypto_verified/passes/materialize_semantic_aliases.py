@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Expr, Span, Var
 from pypto_verified.ir.stmt import COMPOUND, LOOPS, Assign, Function, If, IterArg, Stmt, Yield
@@ -16,6 +14,7 @@ from pypto_verified.passes.interference import Interference, interference
 from pypto_verified.passes.rebase import rebase
 from pypto_verified.passes.rewrite import Rewriter
 from pypto_verified.passes.tile_copies import Copier
+from pypto_verified.records import dataclass
 
 
 def materialize_semantic_aliases(function: Function, ctx: PassContext) -> Function:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pypto_verified.ir.stmt import Function
 from pypto_verified.layouts import Space
 from pypto_verified.passes.buffer_table import Buffer, buffer_table
 from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.interference import Interference, interference
 from pypto_verified.passes.rebase import rebase
+from pypto_verified.records import dataclass
 
 
 def memory_reuse(function: Function, ctx: PassContext) -> Function:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from pypto_verified.errors import NotModelled
 from pypto_verified.ir.stmt import Function, FunctionKind
@@ -28,6 +27,7 @@ from pypto_verified.passes.resolve_tile_views import resolve_tile_views
 from pypto_verified.passes.simplify import simplify
 from pypto_verified.passes.stamp_compact import stamp_compact
 from pypto_verified.passes.unroll_loops import unroll_loops
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 
 PassFn = Callable[[Function, PassContext], Function]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Span
@@ -12,6 +11,7 @@ from pypto_verified.ir.walk import walk_stmts
 from pypto_verified.layouts import Space
 from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.rewrite import Rewriter
+from pypto_verified.records import dataclass
 
 OP = "system.reserve_buffer"
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pypto_verified.ir.expr import Call
 from pypto_verified.ir.stmt import Assign, Eval, Function, Stmt
 from pypto_verified.ir.types import TileType
 from pypto_verified.ir.walk import blocks, definitions
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

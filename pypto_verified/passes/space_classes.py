@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pypto_verified.ir.expr import Call, Expr, Var
 from pypto_verified.ir.stmt import Assign, For, Function, If, Stmt, While
@@ -10,6 +10,7 @@ from pypto_verified.ir.types import TileType
 from pypto_verified.layouts import Space
 from pypto_verified.ops.registry import OPS
 from pypto_verified.passes.rewrite import yielded
+from pypto_verified.records import dataclass
 
 PREFERENCE = (Space.VEC, Space.MAT, Space.ACC, Space.LEFT, Space.RIGHT, Space.BIAS, Space.SCALING)
 """When an operand may live in several spaces and must be moved, it goes to the first of these."""

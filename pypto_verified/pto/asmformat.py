@@ -14,12 +14,12 @@ Words, separated by blanks; anything that is not in this list is a literal token
 from __future__ import annotations
 
 from collections.abc import Set
-from dataclasses import dataclass
 from typing import TypeAlias, Union
 
 from pypto_verified.pto.spec import Operand, OpRow
 from pypto_verified.pto.types import Type
 from pypto_verified.pto.typetext import parse_type
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

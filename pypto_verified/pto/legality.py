@@ -7,7 +7,7 @@ A row holds numbers against numbers; an extent that is `?` is not judged, as in 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from pypto_verified.errors import Location
 from pypto_verified.layouts import BLayout, Space
@@ -15,6 +15,7 @@ from pypto_verified.pto.legality_context import Context
 from pypto_verified.pto.module import AttrValue, EnumAttr, Func, Module, Op
 from pypto_verified.pto.types import MultiTileBufType, TileBufType, Type
 from pypto_verified.pto.walk import walk_ops
+from pypto_verified.records import dataclass
 
 LEVELS = ("level1", "level2", "level3")
 TARGETS = ("a2a3", "a5")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pypto_verified.errors import ParseError
 from pypto_verified.pto.asmformat import (
@@ -22,6 +22,7 @@ from pypto_verified.pto.module import AttrValue, Value
 from pypto_verified.pto.scope import Scope, fits
 from pypto_verified.pto.spec import Operand, OpRow
 from pypto_verified.pto.types import Type
+from pypto_verified.records import dataclass
 
 
 @dataclass(slots=True)

@@ -11,10 +11,11 @@ A row is written with two short strings, one word an operand, in order:
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union
 
 from pypto_verified.pto.module import Op
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

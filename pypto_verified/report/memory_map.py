@@ -6,7 +6,8 @@ Addresses and sizes count bytes; times count the kernel's steps (ops that touch 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from pypto_verified.records import dataclass
 
 BAR = 32
 """Characters of a lifetime in the text form."""

@@ -7,12 +7,12 @@ away), FLOOR, CEIL, TRUNC, ODD (inexact results get an odd last bit).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import UnmodelledError
 from pypto_verified.simulator.values import UNSIGNED, Array
 

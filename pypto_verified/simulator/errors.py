@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pypto_verified.errors import PtoError
 from pypto_verified.pto.module import Op
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

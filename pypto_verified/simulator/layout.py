@@ -5,7 +5,6 @@ Offsets count elements from the tile's first byte. Source: PTO-ISA `pto_tile.hpp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeVar
 
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from pypto_verified.layouts import BLayout, SLayout
+from pypto_verified.records import dataclass
 
 BLOCK_BYTES = 32
 N = TypeVar("N", int, npt.NDArray[np.int64])

@@ -7,11 +7,10 @@ Source: PTO-ISA headers (slot i of a consumer's buffer lies at i % slots * slot 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import AttrValue
 from pypto_verified.pto.types import TileBufType
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import Place, UnmodelledError
 from pypto_verified.simulator.fixpipe import read_layout
 from pypto_verified.simulator.ops_memory import report_uninitialised

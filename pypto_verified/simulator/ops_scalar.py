@@ -3,12 +3,11 @@ triangles)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from pypto_verified.layouts import Space
 from pypto_verified.pto.types import OpaqueType
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import (
     ConflictError,
     GlobalBoundsError,

@@ -7,10 +7,11 @@ views as `Tensor`, pointers as `Pointer`, scalars as Python numbers. A handler r
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeVar
 
 from pypto_verified.pto.module import EnumAttr, Op
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import Place, ShapeError, SimError
 from pypto_verified.simulator.machine import Machine
 from pypto_verified.simulator.memory import NOTED

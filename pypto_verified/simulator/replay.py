@@ -7,7 +7,7 @@ A witness names arguments as the `.pto` does, and `block_idx`, `block_num`, `sub
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import prod
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import EnumAttr, Func, Op, Value
 from pypto_verified.pto.types import PtrType, ScalarType
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import Place, SimError, UnmodelledError
 from pypto_verified.simulator.machine import Trace
 from pypto_verified.simulator.memory import Access

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from pypto_verified.errors import InputError
 from pypto_verified.pto.module import Func
 from pypto_verified.pto.types import PtrType, ScalarType
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import Place, SimError, UnmodelledError
 from pypto_verified.simulator.machine import Trace
 from pypto_verified.simulator.program import Program, Registers, Watch

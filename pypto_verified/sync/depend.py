@@ -6,11 +6,11 @@ A flag tells that all earlier ops of its pipe are done. So of the conflicting op
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import lcm
 
 from pypto_verified.index import IntLike, symbol, symbols_of
 from pypto_verified.index.expr import Atom
+from pypto_verified.records import dataclass
 from pypto_verified.sync.places import Local, Place, Window, exprs, may_overlap, moved, unknowns
 from pypto_verified.sync.program import Access, Loop, Program, parting
 from pypto_verified.targets import Target

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pypto_verified.errors import NotModelled
 from pypto_verified.index import Expr, const
 from pypto_verified.layouts import BLayout, SLayout, Space
 from pypto_verified.pto.module import Op, Value
 from pypto_verified.pto.types import TileBufType
+from pypto_verified.records import dataclass
 from pypto_verified.sync.places import Local, Place, Window
 from pypto_verified.sync.values import Values
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias, Union
 
 from pypto_verified.index import Expr, IntLike, substitute, symbols_of
 from pypto_verified.layouts import Space
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union
 
+from pypto_verified.records import dataclass
 from pypto_verified.sync.program import Loop, Sequence
 from pypto_verified.targets.model import Pair
 

@@ -7,11 +7,12 @@ where the flags between them go.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union
 
 from pypto_verified.index import Expr
 from pypto_verified.pto.module import Block, Op
+from pypto_verified.records import dataclass
 from pypto_verified.sync.places import Place
 
 

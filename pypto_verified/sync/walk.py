@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from pypto_verified.records import dataclass
 from pypto_verified.sync.clocks import Clocks, Message
 from pypto_verified.sync.depend import Dependence
 from pypto_verified.sync.plan import Flag, Plan

@@ -5,7 +5,7 @@ Each row is a choice between readings that the sources leave open, or a conditio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

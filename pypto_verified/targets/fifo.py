@@ -6,11 +6,10 @@ and data are counting flags. Source: PTO-ISA npu/a2a3 and npu/a5 TPush.hpp, clas
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pypto_verified.index import Expr, IntLike, maximum
 from pypto_verified.index.cond import CondLike
 from pypto_verified.layouts import Space
+from pypto_verified.records import dataclass
 
 
 def period(slots: int) -> int:

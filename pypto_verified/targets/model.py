@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pypto_verified.dtypes import DType
 from pypto_verified.layouts import BLayout, SLayout, Space
+from pypto_verified.records import dataclass
 
 Pair = tuple[str, str]
 """(source pipe, destination pipe)."""

@@ -6,10 +6,10 @@ The simulator's schedules and the verifier of races read these rows; how they us
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
 from pypto_verified.layouts import Space
+from pypto_verified.records import dataclass
 from pypto_verified.targets.events import FOREIGN_PIPES
 from pypto_verified.targets.model import Target
 

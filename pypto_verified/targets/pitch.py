@@ -7,12 +7,12 @@ TExtract.hpp, TInsert.hpp of npu/a2a3 and npu/a5.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import overload
 
 from pypto_verified.index import IntLike
 from pypto_verified.index.cond import CondLike
 from pypto_verified.layouts import Compact, Space
+from pypto_verified.records import dataclass
 
 FRACTAL_ROWS = 16
 

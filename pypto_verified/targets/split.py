@@ -6,10 +6,9 @@ The functions run on numbers and on index expressions alike. Source: PTO-ISA npu
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pypto_verified.index import IntLike
 from pypto_verified.index.cond import CondLike
+from pypto_verified.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pypto_verified.pto.module import EnumAttr
+from pypto_verified.records import dataclass
 from verifiers.access.program import Step, TileUse
 
 

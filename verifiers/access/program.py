@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias, Union
 
 from pypto_verified.dtypes import DType
@@ -12,6 +12,7 @@ from pypto_verified.layouts import Space, TensorLayout
 from pypto_verified.pto.module import Func, Op
 from pypto_verified.pto.spec import OpRow, Phase
 from pypto_verified.pto.types import TileBufType
+from pypto_verified.records import dataclass
 from verifiers.access.symbols import Symbols
 
 

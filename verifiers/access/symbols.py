@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
 
 from pypto_verified.index import TRUE, Cond, Expr, symbol
 from pypto_verified.index.cond import variable
 from pypto_verified.index.expr import Bound
+from pypto_verified.records import dataclass
 
 BLOCK, BLOCKS, LANE = "block_idx", "block_num", "subblock_idx"
 """The names of what a launch gives a core: the index of its block, their number, and the index of its lane."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -12,6 +11,7 @@ from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.op_pipes import op_phases, op_pipes
 from pypto_verified.pto.types import PtrType
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import PIPE_READINGS, SCALAR
 from verifiers.access import AccessProgram, Rect, Root, Step, TensorView, TileUse, Window

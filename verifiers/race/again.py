@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from pypto_verified.records import dataclass
 from verifiers.race.found import found_on_cores, when, why_open
 from verifiers.race.runs import Witness as Run
 from verifiers.race.sync import is_manual

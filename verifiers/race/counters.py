@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
+from pypto_verified.records import dataclass
 from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import Step
 from verifiers.flags import trip_names

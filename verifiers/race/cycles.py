@@ -4,11 +4,11 @@ period, so that conditions on the counter are decided and ids and slots taken in
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
 from math import lcm
 
 from pypto_verified.index import Cond, Expr, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.records import dataclass
 from verifiers.access import Loop
 from verifiers.race.accesses import Access
 from verifiers.race.places import apart

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Hashable
-from dataclasses import dataclass
 from itertools import product
 from typing import TypeAlias
 
 from pypto_verified.index import Cond, const, symbols_of
 from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import SCALAR
 from verifiers.access import Step, SymbolKind

@@ -7,10 +7,11 @@ condition speaks of the same names. What is found ordered is ordered in every ru
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.records import dataclass
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.race.accesses import Access
 from verifiers.race.cycles import Cycle, cycle_of, stepped_variable

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from pypto_verified.index import TRUE, Cond
 from pypto_verified.index.cond import FALSE
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import AccessProgram

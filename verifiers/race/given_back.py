@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.records import dataclass
 from verifiers.race.accesses import READINGS
 from verifiers.race.found import found_on_cores, other_pipes, pair_site, when, why_open
 from verifiers.race.releases import fits, untold

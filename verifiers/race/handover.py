@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 
+from pypto_verified.records import dataclass
 from verifiers.race.accesses import READINGS
 from verifiers.race.cluster import Cluster
 from verifiers.race.dealings import Between, Key, Touch

@@ -4,10 +4,11 @@ slots of a ring in global memory."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import lcm
 
 from pypto_verified.index import Cond, Expr, IntLike, const, symbol, symbols_of
+from pypto_verified.records import dataclass
 from verifiers.race.accesses import Access
 from verifiers.race.places import Box, Place
 from verifiers.race.side_state import TURN, State, equalities

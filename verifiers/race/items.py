@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pypto_verified.index import Expr, symbol, symbols_of
+from pypto_verified.records import dataclass
 from verifiers.race.accesses import Access, is_global
 from verifiers.race.cycles import Cycle
 from verifiers.race.order import PIPES

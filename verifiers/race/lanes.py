@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Set
-from dataclasses import dataclass
 
 from pypto_verified.index import IntLike, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, SymbolKind
 from verifiers.race.accesses import Access, accesses_of, is_global

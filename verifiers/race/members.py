@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pypto_verified.pto.module import EnumAttr, Op
+from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Step
 from verifiers.race.order import Order
 from verifiers.race.values import Values

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from pypto_verified.errors import NotModelled
 from pypto_verified.pto.module import Func, Module, Symbol
 from pypto_verified.pto.walk import walk_ops
+from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, build_program
 from verifiers.flags import cores_of, sections_of
 from verifiers.sites import Context

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeAlias, Union
 
 from pypto_verified.index import Cond, Expr, IntLike, any_of, const, substitute, substitute_cond, symbols_of
 from pypto_verified.index.cond import TRUE
+from pypto_verified.records import dataclass
 from verifiers.access import Rect, TensorView, Window
 from verifiers.access.overlap import disjoint_rects, mask
 

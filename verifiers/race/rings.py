@@ -4,11 +4,11 @@ their number."""
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
 from functools import lru_cache
 
 from pypto_verified.index import Expr, const, symbols_of
 from pypto_verified.pto.legality_context import INITS, pipe_id
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target, fifo
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step
 from verifiers.recurrence import Counted, counted, trips

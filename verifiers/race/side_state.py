@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from itertools import product
 from typing import TypeAlias
@@ -11,6 +11,7 @@ from typing import TypeAlias
 from pypto_verified.index import Cond, Expr, IntLike, as_expr, const, substitute, substitute_cond, symbols_of
 from pypto_verified.index.cond import TRUE
 from pypto_verified.index.expr import Atom, from_atom
+from pypto_verified.records import dataclass
 from verifiers.access import Step
 from verifiers.race.literals import Literals, decided
 from verifiers.race.order import Order

@@ -4,8 +4,8 @@ A remark, not a verdict."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Set
-from dataclasses import dataclass
 
+from pypto_verified.records import dataclass
 from pypto_verified.targets.pipes import LANE_IDS
 from verifiers.access import AccessProgram
 from verifiers.cross_flags import NamedFlag, named_flag

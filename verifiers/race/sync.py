@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 
 from pypto_verified.index import Expr, const
 from pypto_verified.pto.module import EnumAttr
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.events import pipe_of
 from pypto_verified.targets.pipes import ALL, barrier_holds

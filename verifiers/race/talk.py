@@ -4,7 +4,6 @@ pushes and pops, meetings, its own sync around them, and its accesses to global 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias, Union
 
@@ -23,6 +22,7 @@ from pypto_verified.index import (
 from pypto_verified.index.cond import FALSE, variable
 from pypto_verified.index.expr import Atom
 from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.fifo import period
 from pypto_verified.targets.pipes import SCALAR

@@ -4,9 +4,9 @@ fences that do."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from pypto_verified.index import TRUE
+from pypto_verified.records import dataclass
 from pypto_verified.targets.pipes import CACHE, FENCE
 from verifiers.race.found import PairSite, found_on_cores, pair_site, when, why_open
 from verifiers.race.sync import is_manual

@@ -4,11 +4,12 @@ the pipes. `flow` walks all runs at once, `runs` one at a time."""
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import TypeAlias
 
 from pypto_verified.index import const
+from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import CACHE, SCALAR, Hazard, fences_between, ordered_on_pipe
 from verifiers.access import AccessProgram, Rect, Step

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pypto_verified.index import Cond, Expr
 from pypto_verified.index.expr import Atom
+from pypto_verified.records import dataclass
 
 LINEAR, DIGITS, SECOND = "z3-linear", "z3-digits", "cvc5"
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
 from pypto_verified.index import Cond, holds, implies, substitute_cond, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
+from pypto_verified.records import dataclass
 from pypto_verified.report.model import Verdict
 from verifiers.solver.answer import hardest
 from verifiers.solver.cone import booleans_of, components, conjuncts, names_of, split_by_relevance, with_truth

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import z3
 
 from pypto_verified.index import Cond, Expr, symbols_of
 from pypto_verified.index.expr import Atom
+from pypto_verified.records import dataclass
 from verifiers.solver.answer import Answer, rung_of
 from verifiers.solver.cone import booleans_of
 

@@ -13,10 +13,11 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from enum import Enum
 from types import CodeType, FunctionType
 from typing import TypeAlias
+
+from pypto_verified.records import dataclass
 
 Change: TypeAlias = Callable[[object], object]
 """From the right value of a name to a wrong one."""

@@ -5,9 +5,10 @@ Source: PTOAS micro-isa/01-pipeline-sync.md, mode 0.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pypto_verified.pto.module import Op
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import UnmodelledError
 from pypto_verified.simulator.schedule.clocks import Timeline, Token
 from pypto_verified.simulator.schedule.code import Issue

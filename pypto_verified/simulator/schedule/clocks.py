@@ -6,8 +6,9 @@ that one is complete is known to a later op of the same pipe only where the pipe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from pypto_verified.records import dataclass
 
 Clock: TypeAlias = list[int]
 

@@ -7,7 +7,6 @@ A core runs the sections, and calls the functions, of its own kind; calls are ex
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from pypto_verified.errors import InputError
@@ -16,6 +15,7 @@ from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.spec import Phase
 from pypto_verified.pto.types import TileBufType
 from pypto_verified.pto.walk import walk_ops
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import ShapeError, SimError
 from pypto_verified.simulator.machine import Machine
 from pypto_verified.simulator.meanings import MEANINGS

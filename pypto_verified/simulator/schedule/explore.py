@@ -9,11 +9,12 @@ one run.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 import numpy as np
 
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import SimError
 from pypto_verified.simulator.schedule import engine
 from pypto_verified.simulator.schedule.checks import Touched

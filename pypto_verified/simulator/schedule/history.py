@@ -6,11 +6,12 @@ share bytes with it, so an access is checked against a few stamps, whatever its 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 import numpy as np
 
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.memory import Access
 from pypto_verified.simulator.schedule.clocks import Clock
 from pypto_verified.simulator.schedule.queue import Item

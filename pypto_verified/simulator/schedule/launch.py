@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from pypto_verified.layouts import Space
 from pypto_verified.pto.module import EnumAttr, Func, Module, Op, Symbol, Value
 from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
 from pypto_verified.pto.walk import walk_ops
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import Place, UnmodelledError
 from pypto_verified.simulator.program import Registers
 from pypto_verified.simulator.run import LAUNCH_ARGUMENTS, Given

@@ -5,9 +5,10 @@ Source: PTO-ISA SyncAll.hpp.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pypto_verified.pto.module import EnumAttr, Op
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import UnmodelledError
 from pypto_verified.simulator.schedule.clocks import Timeline, Token, together
 from pypto_verified.simulator.schedule.code import Issue

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from pypto_verified.errors import Location
 from pypto_verified.pto.module import Op
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import SimError
 from pypto_verified.simulator.values import Array
 from pypto_verified.targets.pipes import Hazard

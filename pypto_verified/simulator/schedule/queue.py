@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pypto_verified.pto.module import Op
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.schedule.clocks import Timeline, Token
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from pypto_verified.errors import InputError
 from pypto_verified.pto.module import Func, Module, Op
 from pypto_verified.pto.op_pipes import op_pipes
 from pypto_verified.pto.types import ScalarType
+from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import SimError
 from pypto_verified.simulator.replay import SMALL_INTEGERS, inputs_of, scalar_of, shape_operands
 from pypto_verified.simulator.run import LAUNCH_ARGUMENTS, MAX_STEPS, Given
