@@ -116,6 +116,18 @@ def _same_type(b: Builder, var: Var) -> Var:
     return choice(b.draw, [v for v in b.tiles() if v.type == var.type])
 
 
+def decide(b: Builder) -> bool:
+    """A store under a condition, which its output tells in any case."""
+    tile = pick(b, lambda t: t.shape[1] > 1 and 0 not in t.valid_shape)
+    if tile is None:
+        return False
+    out = b.out(b.tile(tile).shape, b.tile(tile).dtype, partly=True)
+    with b.block() as body:
+        store(b, tile, out, numbers(0, 0))
+    b.add(If(condition(b), tuple(body), (), (), SPAN))
+    return True
+
+
 def _leave(b: Builder, var: Var, fill: Fill, depth: int) -> None:
     """The rest of the trip, or of the loop, is left out under a condition."""
     with b.block() as body:

@@ -35,7 +35,7 @@ FLOORS: dict[str, float] = {
     "dynamic size": 0.03, "composite size": 0.01, "several results": 0.3, "matmul chain": 0.04,
     "part of a tensor": 0.25, "column of a load": 0.15, "column of a store": 0.08, "dynamic columns": 0.005,
     "storage slots": 0.02, "storage slot": 0.02, "fixed slot": 0.01, "storage pinned": 0.02, "storage offset": 0.005,
-    "counted scalar": 0.05, "start run-time": 0.015, "step run-time": 0.015, "stop by a loop": 0.003,
+    "counted scalar": 0.04, "start run-time": 0.015, "step run-time": 0.015, "stop by a loop": 0.003,
     **{f"statement {name}": 0.15 for name in ("Assign", "For", "If", "Return", "Yield")},
     "statement While": 0.02, "statement Break": 0.01, "statement Continue": 0.005, "statement Eval": 0.005,
     "loop range": 0.2, "loop unroll": 0.02, "loop pipeline": 0.01, "loop parallel": 0.01,

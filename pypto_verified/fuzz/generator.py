@@ -26,9 +26,10 @@ def _loaded(b: Builder) -> bool:
 
 _STEPS: tuple[tuple[Step, int], ...] = (
     (_loaded, 8), (vector.elementwise, 34), (vector.reduction, 8), (vector.expansion, 8), (vector.cast, 6),
-    (vector.mask, 4), (vector.shift, 2), (vector.gather, 3), (vector.made, 3), (vector.scalar, 9), (views.slice_, 9),
+    (vector.mask, 9), (vector.shift, 2), (vector.gather, 3), (vector.made, 3), (vector.scalar, 12), (views.slice_, 9),
     (views.reshape, 5), (views.narrow, 3), (views.fill, 4), (views.assemble, 5), (views.concat, 2),
-    (views.transpose, 2), (views.move, 2), (control.rename, 2), (control.store_in_loop, 3), (indices.count, 5),
+    (views.transpose, 2), (views.move, 2), (control.rename, 2), (control.store_in_loop, 3),
+    (control.decide, 5), (indices.count, 7),
     (storage.slotted, 2), (storage.addressed, 1),
 )
 _NESTED: tuple[tuple[Callable[[Builder, control.Fill, int], bool], int], ...] = (

@@ -8,7 +8,7 @@ from pypto_verified.fuzz.draw import chance, choice, weighted
 from pypto_verified.ir.expr import Binary, BinaryOp, Cast, Const, Expr, Unary, UnaryOp, Var
 from pypto_verified.ir.types import ScalarType
 
-_ARGUMENTS = (("INT32", 4), ("INT64", 3), ("UINT32", 2), ("INT16", 1), ("INT8", 1), ("UINT8", 1), ("UINT16", 1),
+_ARGUMENTS = (("INT32", 4), ("INT64", 3), ("UINT32", 4), ("INT16", 1), ("INT8", 1), ("UINT8", 1), ("UINT16", 1),
               ("UINT64", 1))
 """Integer types of arguments with weights."""
 _COMPARED = (BinaryOp.EQ, BinaryOp.NE, BinaryOp.LT, BinaryOp.LE, BinaryOp.GT, BinaryOp.GE)
@@ -87,13 +87,13 @@ def _comparison(b: Builder) -> Expr:
         return Binary(choice(b.draw, _COMPARED), choice(b.draw, counters), Const(1), BOOL)
     if b.loops and chance(b.draw, 60):
         i = choice(b.draw, b.loops).var
-        if chance(b.draw, 50):
+        if chance(b.draw, 30):
             return Binary(BinaryOp.EQ, Binary(BinaryOp.MOD, i, Const(2), INDEX), Const(b.draw.integer(0, 1)), BOOL)
         return Binary(choice(b.draw, _COMPARED), i, Const(b.draw.integer(0, 2)), BOOL)
     if chance(b.draw, 15):
         dtype = choice(b.draw, (FP32, FP16, BF16))
         return Binary(choice(b.draw, _COMPARED), b.real(dtype), Const(choice(b.draw, REALS), dtype), BOOL)
-    if chance(b.draw, 30):
+    if chance(b.draw, 50):
         var = argument(b)
         assert isinstance(var.type, ScalarType)
         limit = Const(choice(b.draw, (1, b.ranges[var.name][-1])), var.type.dtype)

@@ -216,7 +216,7 @@ def mask(b: Builder) -> bool:
         return False
     t = b.tile(first)
     only_equality = b.target.name == "a2a3" and t.dtype == INT32
-    cmp = b.draw.integer(0, 1 if only_equality else 5)
+    cmp = choice(b.draw, (0, 1) if only_equality else (0, 1, 2, 3, 3, 4, 5, 5))
     other = _pick(b, lambda u: alike(u, t))
     one_shape = b.target.name == "a2a3" or t.shape[1] == MASK_COLUMNS
     of_tiles = other is not None and one_shape and chance(b.draw, 50)

@@ -26,7 +26,8 @@ OF_THE_CUBE = {"product-forgets", "product-elsewhere"}
 def test_a_fault_is_killed_by_an_oracle_after_a_number_of_kernels() -> None:
     row = audited("sub-is-add", seed=1, examples=100)
     assert (row.id, row.where, row.shared) == ("sub-is-add", "codegen/emit_dps:ROWS[tile.sub]", False)
-    assert (row.killed_by, row.shrunk_statements) == ("meaning", 3)
+    assert row.killed_by == "meaning"
+    assert row.shrunk_statements in (3, 4)  # a load or two, the subtraction, the store
     assert 0 < row.after <= 100
 
 

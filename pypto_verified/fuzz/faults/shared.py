@@ -40,8 +40,6 @@ _ROWS = (
           Edit("map_expr(e.rhs, fn)", "e.rhs")),
     Fault("index-min-is-max", f"{_IR}.index_form", "_ARITHMETIC[MIN]", "the lesser of two sizes counts as the greater",
           other(f"{_IR}.index_form", "_ARITHMETIC", "MAX")),
-    Fault("size-constant-lost", f"{_IR}.index_form", "from_index", "a size of some more than another is the other",
-          Edit("if e.constant:", "if e.constant < 0:")),
     Fault("reciprocal-in-place", _DECLARED, "OPS[tile.recip]", "a reciprocal is declared safe in place",
           having(noalias=()), "pypto#557"),
     Fault("transpose-in-place", _DECLARED, "OPS[tile.transpose]", "a transpose is declared safe in place",
