@@ -43,7 +43,7 @@ def _verify(module: Module, target: Target, options: Options, ladder: Ladder) ->
     if not options.families or "LEGAL" in options.families:
         legal = legality(module, target.name, options.level or ("level3" if level3 else "level2"))
     results: list[FunctionResult] = []
-    read = raised(module)
+    read = raised(module, target)
     rules = tuple(selected(options.families, options.explicit_sync or has_order(read)))
     for func, written in zip(read.funcs, module.funcs, strict=True):
         if func.body is not None:

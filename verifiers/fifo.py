@@ -17,7 +17,8 @@ from verifiers.fifo_counts import Count, compared, runs, why_not
 from verifiers.fifo_few import Moved, Uneven, uneven
 from verifiers.fifo_slots import slots_of
 from verifiers.fifo_turns import Stuck, several, stuck, unsure
-from verifiers.pipes import LANES, Peer, copied, facts_of, peers, used
+from verifiers.pipes import LANES, Peer, facts_of, peers, used
+from verifiers.race.copied import copied
 from verifiers.race.rings import FREES
 from verifiers.race.values import Values
 from verifiers.rule import SAFETY, Rule, Witness, always

@@ -75,6 +75,8 @@ def ring_start(init: Step, target: Target) -> tuple[str, Expr] | None:
     if isinstance(ring, Pointer) and isinstance(type_, PtrType) and not target.on_chip_pipe:
         return ring.base, ring.offset * type_.dtype.bytes
     view = next(iter(init.operands.get("gm_slot_tensor", ())), None)
+    if isinstance(view, Pointer) and isinstance(type_ := init.op.arg("gm_slot_tensor").type, PtrType):
+        return view.base, view.offset * type_.dtype.bytes
     return (view.base, view.offset * view.dtype.bytes) if isinstance(view, TensorView) else None
 
 

@@ -8,7 +8,8 @@ from pypto_verified.index.cond import FALSE, as_cond
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.records import dataclass
 from verifiers.access import Step, TileUse
-from verifiers.pipes import copied, used
+from verifiers.pipes import used
+from verifiers.race.copied import copied
 from verifiers.race.rings import FREES
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text

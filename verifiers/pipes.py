@@ -278,17 +278,6 @@ def facts_of(key: int, funcs: tuple[Func, ...], target: str) -> ModuleFacts:
     return ModuleFacts(Module(list(funcs)), target, "")
 
 
-def copied(program: AccessProgram, op: str, id: int, chip: Target) -> bool:
-    """Whether the pops `op` of a pipe copy tiles out of its slots, and so give these back by themselves: on a2a3 those
-    of tiles, on a5 those of tiles from a pipe that goes one way through global memory. What hands out the slot itself,
-    as a tile or as a tensor, gives nothing back. Source: PTO-ISA npu/*/TPop.hpp, PTOAS getTPipeDirectionToken."""
-    if not all(s.made is not None for s in program.steps if s.op.name == op and pipe_id(s.op) == id):
-        return False
-    inits = [s.op for s in program.steps if s.op.name in INITS and pipe_id(s.op) == id]
-    return not chip.on_chip_pipe or any(
-        "gm_slot_tensor" in init.args and init.attrs.get("dir_mask") in (1, 2) for init in inits)
-
-
 def through_memory(program: AccessProgram, id: int) -> bool:
     """Whether the slots of a pipe lie in global memory."""
     inits = [s.op for s in program.steps if s.op.name in INITS and pipe_id(s.op) == id]

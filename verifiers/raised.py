@@ -14,6 +14,7 @@ from pypto_verified.pto.module import AttrValue, Block, EnumAttr, Func, Module, 
 from pypto_verified.pto.types import ScalarType, TileBufType
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.records import dataclass
+from pypto_verified.targets import Target
 from pypto_verified.targets.fifo import local_slots, ring_slots
 
 _MADE = ("pto.initialize_l2g2l_pipe", "pto.initialize_l2l_pipe")
@@ -31,19 +32,19 @@ class _Unfit(Exception):
     """The function can't be said in the other form."""
 
 
-def raised(module: Module) -> Module:
+def raised(module: Module, chip: Target) -> Module:
     """The module with front end's pipes; the module itself where nothing is lowered. Ops keep their lines."""
-    funcs = [_raised(func, module) for func in module.funcs]
+    funcs = [_raised(func, module, chip) for func in module.funcs]
     if all(new is old for new, old in zip(funcs, module.funcs, strict=True)):
         return module
     return Module(funcs, module.attrs, module.file, module.modules)
 
 
-def _raised(func: Func, module: Module) -> Func:
+def _raised(func: Func, module: Module, chip: Target) -> Func:
     if func.body is None or not any(op.name in _MADE for op in walk_ops(func)):
         return func
     try:
-        body = _Function(func, module).whole(func.body)
+        body = _Function(func, module, chip).whole(func.body)
     except _Unfit:
         return func
     made = Func(func.name, func.args, body, func.attrs, func.result_types, func.loc, func.line, func.arg_attrs)
@@ -75,7 +76,8 @@ class _Declared:
 
 
 class _Function:
-    def __init__(self, func: Func, module: Module) -> None:
+    def __init__(self, func: Func, module: Module, chip: Target) -> None:
+        self.chip = chip
         self.core = _CORES.get(func.kernel_kind, "")
         self.module = module
         self.constants = {op.result: op.attrs.get("value") for op in walk_ops(func) if op.name == "arith.constant"}
@@ -177,7 +179,7 @@ class _Function:
         pipe = self.pipes[op.result]
         args: dict[str, tuple[Value, ...]] = {}
         if (ring := op.opt("gm_addr")) is not None:
-            args["gm_slot_buffer"] = (ring,)
+            args["gm_slot_tensor" if self.chip.on_chip_pipe and pipe.mask in _CONSUMED else "gm_slot_buffer"] = (ring,)
         for direction, consumer in _CONSUMED.items():
             given = op.opt("peer_local_addr" if pipe.mask == 3 and consumer != self.core else "local_addr")
             if pipe.mask & direction and given is not None:

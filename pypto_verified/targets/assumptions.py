@@ -141,8 +141,9 @@ _ROWS = (
         fixed="a proof holds under each reading",
     ),
     Assumption(
-        "POP-PIPE", "on a5 a popped tile is there for S, or for V (Vec) or MTE1 (Mat): a proof holds under each", "",
-        ("RACE", "EVENT"), "PTOAS getPipe (S), PTO-ISA TPop.hpp (V, MTE1)",
+        "POP-PIPE", "on a5 a popped tile is there for S, or for V (Vec) or MTE1 (Mat), or for MTE2 if it is copied "
+        "from global memory: a proof holds under each", "",
+        ("RACE", "EVENT"), "PTOAS getPipe (S), PTO-ISA TPop.hpp (V, MTE1, MTE2)",
         fixed="a proof holds under each reading",
     ),
     Assumption(

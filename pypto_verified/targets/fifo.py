@@ -81,6 +81,9 @@ class Ledger:
 
 LEDGERS = {"a2a3": Ledger("a2a3", primed=False), "a5": Ledger("a5", primed=True)}
 
+COPY_PIPE = "MTE2"
+"""The pipe that copies a popped tile from its slot in global memory. Source: PTO-ISA npu/*/TPush.hpp, Consumer::pop."""
+
 _RELEASES = {("a5", Space.VEC): "V", ("a5", Space.MAT): "MTE1"}
 
 

@@ -111,7 +111,7 @@ def test_what_is_wrong_is_refuted_at_the_line_of_the_text(pops: int, rule: str, 
 
 
 def test_a_pop_makes_its_tile_with_the_extents_that_were_set_for_it() -> None:
-    module = raised(Mixed("a2a3", lowered=True).module)
+    module = raised(Mixed("a2a3", lowered=True).module, target("a2a3"))
     ops = list(walk_ops(next(f for f in module.funcs if f.kernel_kind == "vector")))
     (pop,) = (op for op in ops if op.name == "pto.tpop_from_aic")
     assert [pop.arg(g).name for g in ("valid_row", "valid_col")] == ["n", "m"]
@@ -123,7 +123,7 @@ def test_a_pop_makes_its_tile_with_the_extents_that_were_set_for_it() -> None:
 
 def test_a_text_of_a_front_end_is_left_alone() -> None:
     module = Mixed("a2a3").module
-    assert raised(module) is module
+    assert raised(module, target("a2a3")) is module
 
 
 @pytest.mark.parametrize(("old", "new"), [

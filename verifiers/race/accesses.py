@@ -17,6 +17,7 @@ from pypto_verified.targets.pipes import PIPE_READINGS, SCALAR
 from verifiers.access import AccessProgram, Rect, Root, Step, TensorView, TileUse, Window
 from verifiers.access.overlap import inside_root, needed, touched
 from verifiers.access.program import Operand, Pointer
+from verifiers.race.copied import copy_pipe
 from verifiers.race.fills import fills_nothing, in_place
 from verifiers.race.places import OnChip, Place, box_of, element_box, names, view_box
 from verifiers.race.rings import InRing, ring_places
@@ -75,7 +76,7 @@ def accesses_of(program: AccessProgram, target: Target) -> Mapping[int, tuple[Ac
     rings = ring_places(program, target)
     for step in program.steps:
         own: list[Access] = []
-        for access in _of_step(step, target, number, rings):
+        for access in _of_step(program, step, target, number, rings):
             own.append(access)
             number += 1
         if own:
@@ -83,8 +84,12 @@ def accesses_of(program: AccessProgram, target: Target) -> Mapping[int, tuple[Ac
     return found
 
 
-def _of_step(step: Step, target: Target, number: int, rings: Rings) -> Iterator[Access]:
+def _of_step(
+    program: AccessProgram, step: Step, target: Target, number: int, rings: Rings
+) -> Iterator[Access]:
     op = step.op
+    copying = copy_pipe(step, program, target) if step.made is not None else ""
+    arriving = step.made is not None and target.on_chip_pipe and not copying
     if op.name.startswith(_NO_ACCESS) or fills_nothing(step):
         return
     pads = in_place(step)
@@ -94,7 +99,9 @@ def _of_step(step: Step, target: Target, number: int, rings: Rings) -> Iterator[
         if not phase.pipe:
             continue
         readings = (phase.pipe, *(p[0].pipe for p in others))
-        if step.made is not None and target.on_chip_pipe:
+        if copying:
+            readings = tuple(dict.fromkeys((copying, phase.pipe)))
+        elif arriving:
             # The library waits on the pipe that uses the tile; only the assembler's table speaks of S.
             readings = tuple(sorted(readings, key=lambda pipe: pipe == SCALAR))
         seen: set[Hashable] = set()
@@ -109,16 +116,18 @@ def _of_step(step: Step, target: Target, number: int, rings: Rings) -> Iterator[
                 seen.add(key)
                 yield Access(
                     number, step, i, writes, readings[0], readings, assumption, place, _what(operand), names(place),
-                    operand is step.made and target.on_chip_pipe, operand if isinstance(operand, TileUse) else None,
+                    operand is step.made and arriving, operand if isinstance(operand, TileUse) else None,
                     pads=pads, somewhere=isinstance(operand, TileUse) and _anywhere(operand, rings))
                 number += 1
 
 
-def held_by_pop(step: Step, target: Target) -> str:
+def held_by_pop(step: Step, program: AccessProgram, target: Target) -> str:
     """What a pop holds back until its tile is there: SCALAR, which is the whole core, or one pipe on a5. Of the pipes
     that the sources name there the one on which the library waits: the other pipes go on (assumption POP-PIPE)."""
     if not target.on_chip_pipe:
         return SCALAR
+    if copying := copy_pipe(step, program, target):
+        return copying
     named = (phases[0].pipe for phases in op_phases(step.op, target.name))
     return next((pipe for pipe in named if pipe != SCALAR), SCALAR)
 

@@ -101,11 +101,11 @@ class Dealings:
         if step.op.name == "pto.syncall":
             yield from self._meet(member, step)
             return
-        if takes_slot(step, member.program):
+        if takes_slot(step):
             yield from self._room(member, step)
         if step.op.name in POPS:
             key = ("fifo", pipe_id(step.op), member.kind)
-            yield from self._wait(member, step, key, held_by_pop(step, self.target))
+            yield from self._wait(member, step, key, held_by_pop(step, member.program, self.target))
         if gives_slot(step, member.program, self.target):
             self._count_slot("given", member.other, step)
         sync = sync_of(step, self.target)

@@ -14,8 +14,9 @@ from pypto_verified.targets.fifo import period, release_pipe
 from verifiers.access import AccessProgram, Step, SymbolKind, TileUse
 from verifiers.access.overlap import FAR
 from verifiers.race.accesses import Access, Rings, place_of
+from verifiers.race.copied import copied, copies
 from verifiers.race.places import OnChip, names
-from verifiers.race.rings import FREES, pops_before, ring_places, ring_slots
+from verifiers.race.rings import FREES, POP_OF, pops_before, ring_places, ring_slots
 from verifiers.reaching import around
 from verifiers.recurrence import trips
 from verifiers.solver.cone import names_of
@@ -42,7 +43,9 @@ def untold(program: AccessProgram, target: Target) -> Iterator[Step]:
     known = {free.index for free, _ in freed(program)}
     spaces = {pipe_id(s.op): s.made.root.space for s in program.steps if s.op.name in FREES and s.made is not None}
     for step in program.steps:
-        pipe = pipe_id(step.op) if step.op.name in FREES.values() and step.index not in known else None
+        pipe = pipe_id(step.op) if step.op.name in POP_OF and step.index not in known else None
+        if pipe is None or copied(program, POP_OF[step.op.name], pipe, target):
+            continue
         if pipe in spaces and release_pipe(target.name, spaces[pipe]) and fits(program, target, pipe) is not TRUE:
             yield step
 
@@ -54,7 +57,7 @@ def releases_of(program: AccessProgram, target: Target) -> dict[int, tuple[Acces
     rings = ring_places(program, target)
     for free, pop in freed(program):
         tile = pop.made
-        pipe = release_pipe(target.name, tile.root.space) if tile is not None else ""
+        pipe = release_pipe(target.name, tile.root.space) if tile and not copies(pop, program, target) else ""
         if tile is not None and pipe and fits(program, target, pipe_id(pop.op)) is not TRUE:
             found[free.index] = tuple(
                 Access(-1 - free.index * _MOST - n, free, 0, True, pipe, (pipe,), "", place, tile.name, names(place),

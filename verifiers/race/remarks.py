@@ -26,7 +26,7 @@ def sync_remarks(module: Module, target: Target, options: Options) -> list[str]:
     if left and not options.explicit_sync:
         found.append(
             f"sync left to the assembler: {', '.join(left)} (no flag or event; --sync explicit judges the order)")
-    read = raised(module)
+    read = raised(module, target)
     for func in read.funcs:
         if func.body is not None and (_is_manual(func) or _between_cores(func)):
             from verifiers.race.redundancy import redundancy  # few functions have a flag to look at

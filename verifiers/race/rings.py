@@ -11,10 +11,11 @@ from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.records import dataclass
 from pypto_verified.targets import Target, fifo
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step
+from verifiers.race.copied import copied
 from verifiers.recurrence import Counted, counted, trips
 
 FREES = {"pto.tpop_from_aic": "pto.tfree_from_aic", "pto.tpop_from_aiv": "pto.tfree_from_aiv"}
-_POPS = {free: pop for pop, free in FREES.items()}
+POP_OF = {free: pop for pop, free in FREES.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def ring_places(program: AccessProgram, target: Target) -> dict[Root, InRing]:
         slots, size = ring_slots(program, target, key[1]), max(s.made.root.bytes for s in steps if s.made is not None)
         for step in steps:
             number = numbers[step.index]
-            if step.made is not None and (number is not None or not target.on_chip_pipe):
+            if step.made is not None and (number is not None or copied(program, *key, target)):
                 found[step.made.root] = InRing(("ring", *key), number, slots, size)
     return found
 
@@ -66,7 +67,7 @@ def pops_before(program: AccessProgram) -> dict[int, Expr | None]:
     found: dict[int, Expr | None] = {}
     uses: dict[tuple[str, int], set[int]] = {}
     for step in program.steps:
-        pop = step.op.name if step.op.name in FREES else _POPS.get(step.op.name)
+        pop = step.op.name if step.op.name in FREES else POP_OF.get(step.op.name)
         if pop is not None:
             uses.setdefault((pop, pipe_id(step.op)), set()).add(step.index)
             found[step.index] = None
@@ -131,5 +132,6 @@ def ring_slots(program: AccessProgram, target: Target, id: int) -> int:
         if step.op.name in INITS and pipe_id(step.op) == id:
             attrs = step.op.attrs
             slots = fifo.ring_slots(attrs.get("slot_num"), attrs.get("dir_mask"))
-            return slots if target.on_chip_pipe else fifo.local_slots(attrs.get("local_slot_num"), slots)
+            copies = any(copied(program, pop, id, target) for pop in FREES)
+            return fifo.local_slots(attrs.get("local_slot_num"), slots) if copies else slots
     return 1

@@ -18,6 +18,7 @@ from verifiers.race.accesses import Access
 from verifiers.race.answered import Answered
 from verifiers.race.busy import busy
 from verifiers.race.certain import touched_in_run
+from verifiers.race.copied import copies
 from verifiers.race.cycles import stepped_variable
 from verifiers.race.hearing import told_of
 from verifiers.race.items import Item
@@ -84,6 +85,7 @@ class Run(Walker):
         self._tile_freed = 0
         self._early: dict[Want, tuple[int, int, Witness]] = {}
         self._slots: dict[Hashable, Hashable] = {}
+        self._copied: set[Hashable] = set()
         try:
             self.walk()
         except Enough:
@@ -182,6 +184,8 @@ class Run(Walker):
     def _access(self, step: Step) -> None:
         if step.made is not None:
             self._slots[step.made.root] = ring_slot(step, self.program, self.core.target, self._pops)
+            if copies(step, self.program, self.core.target):
+                self._copied.add(step.made.root)
             self._written_again(pipe_id(step.op))
         phases: dict[int, list[Item]] = {}
         for access in self.accesses[step.index]:
@@ -216,7 +220,7 @@ class Run(Walker):
         place = access.place
         if isinstance(place, OnChip):
             arena, base, rect = place.arena, place.base, place.rect
-            if access.tile is not None and access.tile.root in self._slots and not self.core.target.on_chip_pipe:
+            if access.tile is not None and access.tile.root in self._slots and access.tile.root in self._copied:
                 part = (touched if access.writes else needed)(access.step, access.tile)
                 arena, base, rect = part.root, part.rect.base, part.rect
             if access.tile is not None:

@@ -227,11 +227,11 @@ class Talk:
             return Act(step, meets=meeting_of(step), sync=sync_of(step, target))
         touched = tuple(a for a in self._accesses.get(step.index, ()) if is_global(a))
         slot = ("slot", pipe_id(step.op)) if _in_pipe(step) else None
-        needs = slot if takes_slot(step, self.program) else None
+        needs = slot if takes_slot(step) else None
         frees = slot if gives_slot(step, self.program, target) else None
         if name in POPS:
-            return Act(
-                step, takes=("fifo", pipe_id(step.op)), pipe=held_by_pop(step, target), touched=touched, frees=frees)
+            pipe = held_by_pop(step, self.program, target)
+            return Act(step, takes=("fifo", pipe_id(step.op)), pipe=pipe, touched=touched, frees=frees)
         if name in PUSHES:
             return Act(
                 step, gives=("fifo", pipe_id(step.op)), pipe=step.phases[0].pipe, touched=touched, needs=needs)
