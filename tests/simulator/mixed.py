@@ -40,7 +40,8 @@ class Mixed:
     Direction 1: the cube pushes a @ eye, the lanes pop, add 1 and store to out. 2: the lanes load a, add 1 and push,
     the cube pops, multiplies with eye and stores. 3: both, one after the other: the cube stores (a @ eye + 1) @ eye.
     `pushes`, `pops`, `frees`: of each turn, to leave some out or to do some twice. `lowered`: pipes in the assembler's
-    own form, with handles and declared tiles; `entries`: slots of global memory are handed out (direction 1, split 1).
+    own form, with handles and declared tiles; `entries`: slots of global memory are handed out (direction 1, split 1);
+    `memory`: tiles pass through global memory on a5 too (direction 1).
     """
 
     on: str
@@ -57,6 +58,7 @@ class Mixed:
     sent: int = 0
     lowered: bool = False
     entries: bool = False
+    memory: bool = False
 
     @property
     def high(self) -> int:
@@ -143,7 +145,7 @@ class Mixed:
                     f"pto.{core}_initialize_pipe {{dir_mask = 1, slot_size = {self.rows * cols * 4}, slot_num = "
                     f"{self.slots}}} (gm_slot_tensor = %slot_v : {type_})"]
         if self.lowered:
-            ring, word = ("%ring : !pto.ptr<f32>, ", "l2g2l") if self.on == "a2a3" else ("", "l2l")
+            ring, word = ("%ring : !pto.ptr<f32>, ", "l2g2l") if self.memory or self.on == "a2a3" else ("", "l2l")
             nosplit = ", nosplit = true" if self.split == 0 else ""
             both = ", %none : i32" if self.direction == 3 else ""
             size = self.high * self.wide * 4
@@ -161,6 +163,11 @@ class Mixed:
                 lines.append(f"%{word} = {made} -> i32")
                 names[bit] = f"%{word}"
         ring = "gm_slot_buffer = %ring : !pto.ptr<f32>, " if self.on == "a2a3" else ""
+        if self.memory:
+            type_ = f"!pto.tensor_view<{self.rows}x{self.cols}xf32>"
+            lines.append(f"%slot_v = pto.make_tensor_view %ring, shape = [%c{self.rows}, %c{self.cols}], strides = "
+                         f"[%c{self.cols}, %c1] : {type_}")
+            ring = f"gm_slot_tensor = %slot_v : {type_}, "
         local = f", local_slot_num = {self.slots}" if self.on == "a2a3" else ""
         slot = self.high * self.wide * 4
         lines.append(

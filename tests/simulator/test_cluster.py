@@ -75,6 +75,19 @@ def test_slots_of_global_memory_are_handed_out_and_given_back(tiles: int, slots:
     np.testing.assert_array_equal(outcome.outputs["out"], tensor(kernel) + 1)
 
 
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("lowered", [False, True])
+@pytest.mark.parametrize("split", [1, 2])
+def test_tiles_pass_through_global_memory_on_a5_where_a_pipe_is_made_with_slots_there(
+    split: int, lowered: bool, order: str
+) -> None:
+    """PTOAS getTPipeDirectionToken, PTO-ISA npu/a5 TPush.hpp: pushes store, pops load and give their slot back."""
+    kernel = Mixed("a5", C2V, split, tiles=4, slots=4, frees=0, memory=True, lowered=lowered)
+    outcome = kernel.run(order, ring=np.zeros(4 * 32 * 32, np.float32))
+    assert outcome.clean, [*outcome.races, *outcome.errors, outcome.deadlock]
+    np.testing.assert_array_equal(outcome.outputs["out"], tensor(kernel) + 1)
+
+
 def test_an_odd_number_of_slots_is_overrun() -> None:
     """Five slots: the producer waits for the first time before tile 6, so that tile 5 may be written over tile 0."""
     kernel = Mixed("a2a3", C2V, 1, rows=32, cols=16, tiles=7, slots=5)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from pypto_verified.pto.reader import read
 from pypto_verified.report.model import FunctionResult, Verdict
+from pypto_verified.simulator import schedule
 from pypto_verified.targets import target
 from tests.verifiers.examples_fifo import COPY, NEAR, PUSH, pair_of_cores, pop, turns
 from tests.verifiers.examples_race import both, given_back
@@ -51,6 +53,15 @@ def test_a_tile_on_the_chip_is_not_there_for_mte2() -> None:
 
 
 IN_ORDER = (pop(), both("MTE2 V"), both("S V"), COPY)
+
+
+@pytest.mark.parametrize(("between", "races"), [("S V", True), ("MTE2 V", False)])
+def test_a_run_shows_which_flag_orders_a_copied_tile(between: str, races: bool) -> None:
+    text = in_memory(pair_of_cores("\n".join((both("M FIX"), PUSH)), "\n".join((NEAR, pop(), both(between), COPY))))
+    gm = np.zeros(65536, np.float32)
+    found = {(r.first.op.name, r.second.op.name) for order in ("late", "eager")
+             for r in schedule.run(read(text, "k.pto"), target("a5"), {"gm": gm}, {"n": 1}, schedule=order).races}
+    assert (("pto.tpop_from_aic", "pto.tmov") in found) is races
 
 
 @pytest.mark.requirement("EV-02")

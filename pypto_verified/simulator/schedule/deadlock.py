@@ -90,9 +90,8 @@ def _signals(core: Core, op: Op, what: str, name: object, direction: int) -> boo
         return False
     if what == "data":
         return op.name in _PUSHES[direction]
-    copies = end is not None and not end.on_chip and end.entry is None
-    giving = _POPS if copies else _FREES
-    return op.name in giving[direction] or (end is None and op.name in _POPS[direction])
+    giving = (*_POPS[direction], *_FREES[direction]) if end is not None else _POPS[direction]
+    return op.name in giving and (end is None or end.frees(op))
 
 
 def _end_of(core: Core, op: Op) -> End | None:

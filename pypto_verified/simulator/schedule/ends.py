@@ -8,6 +8,7 @@ from dataclasses import field
 
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Op
+from pypto_verified.pto.types import TileBufType
 from pypto_verified.records import dataclass
 from pypto_verified.simulator.schedule.clocks import Timeline, Token
 from pypto_verified.simulator.schedule.core import SCALAR, Core
@@ -36,8 +37,8 @@ class Tokens:
 class End:
     """One core's end of a pipe. `names`: what ties it to the other end, by direction; `buffers`: the consumer's buffer,
     by direction; `tiles`: pushed or popped, by direction; `freed`: given back, `told` of them with a credit; `chip`:
-    the target's pipes are on the chip; `alone`: the other end is not there; `entry`: a slot as a tensor, for pipes that
-    hand out slots of global memory instead of moving tiles."""
+    the target's pipes can be on the chip; `ring`: where slots lie in global memory, None if they do not; `alone`: the
+    other end is not there; `entry`: a slot as a tensor, for pipes that can hand out slots of global memory."""
 
     init: Op
     id: int
@@ -64,7 +65,14 @@ class End:
     @property
     def on_chip(self) -> bool:
         """Whether tiles pass through the consumer's buffer, not through global memory."""
-        return self.chip and self.entry is None
+        return self.chip and self.ring is None and self.entry is None
+
+    def frees(self, op: Op) -> bool:
+        """Whether a pop or free gives a credit: a pop that copies its tile, any free of a5, and the free of a slot that
+        was handed out."""
+        if op.name.startswith("pto.tpop"):
+            return not self.on_chip and moves_tile(op)
+        return self.chip or self.entry is not None
 
 
 def produces(core: Core) -> int:
@@ -137,6 +145,12 @@ class Give(Item):
 
     def gives(self) -> object:
         return self.key
+
+
+def moves_tile(op: Op) -> bool:
+    """Whether a transfer moves a tile, and not a slot that is handed out."""
+    value = op.opt("tile") or op.result
+    return isinstance(value.type, TileBufType)
 
 
 def number_of(op: Op, name: str, default: int) -> int:

@@ -3,7 +3,7 @@
 The producer of tile i takes a credit when `targets/fifo.py` says so, writes slot i modulo the slot count and sets a
 data flag; the consumer waits for the flag, and posts credits. On a2a3 slots lie in global memory, waits stall the core
 and a pop gives its slot back itself; on a5 slots are the consumer's buffer, waits hold one pipe and TFREE gives a slot
-back. A cube's flag reaches both lanes and it needs both lanes' flags, but for an unsplit tile on a5, which lane 0 has
+back, but for a one-way pipe that is made with slots in global memory: its pops load from there as those of a2a3 do. A cube's flag reaches both lanes and it needs both lanes' flags, but for an unsplit tile on a5, which lane 0 has
 alone. Source: PTO-ISA npu/a2a3 and npu/a5 TPush.hpp, TPop.hpp, TFree.hpp.
 """
 
@@ -30,6 +30,7 @@ from pypto_verified.simulator.schedule.ends import (
     buffer_names,
     consumes,
     lanes_of,
+    moves_tile,
     number_of,
     produces,
     tokens_of,
@@ -53,7 +54,10 @@ def initialize(core: Core, issue: Issue) -> Iterator[Item]:
     args = issue.operands(core.env)
     mask = number_of(op, "dir_mask", TO_VECTOR)
     slots, size = number_of(op, "slot_num", 4 if mask == TO_VECTOR | TO_CUBE else 8), number_of(op, "slot_size", 0)
-    ring = args["gm_slot_buffer"][0] if "gm_slot_buffer" in args else None
+    on_chip, entry = core.world.target.on_chip_pipe, args["gm_slot_tensor"][0] if "gm_slot_tensor" in args else None
+    ring = entry.pointer if entry is not None else None
+    if "gm_slot_buffer" in args and not on_chip:
+        ring = args["gm_slot_buffer"][0]
     buffers = {
         direction: args[group][0] if group in args else 0
         for direction, group in ((TO_VECTOR, "c2v_consumer_buf"), (TO_CUBE, "v2c_consumer_buf"))
@@ -61,9 +65,9 @@ def initialize(core: Core, issue: Issue) -> Iterator[Item]:
     names = buffer_names(reached(core.code.func, core.code.functions), op)
     end = End(
         op, number_of(op, "id", 0), mask, size, slots, number_of(op, "local_slot_num", slots), ring,
-        core.world.target.on_chip_pipe, names, buffers, alone(core),
+        on_chip, names, buffers, alone(core),
     )
-    end.entry = args["gm_slot_tensor"][0] if "gm_slot_tensor" in args else None
+    end.entry = entry
     core.ends[end.id] = end
     return prime(core, end, _unsplit(core, end.id))
 
@@ -171,7 +175,7 @@ def pop(core: Core, issue: Issue) -> Iterator[Item]:
         yield Take(core, op, pipe, tokens,
                    f"tile {number} of {end} to {WORD[direction]}",
                    ("data", core.block, end.names[direction], direction))
-    if end.entry is not None:
+    if end.entry is not None and not moves_tile(op):
         core.env[issue.out] = slot_of(core, end, end.entry, number, split, direction)
         return
     if "tile" in args:
@@ -181,7 +185,7 @@ def pop(core: Core, issue: Issue) -> Iterator[Item]:
         tile = core.env[issue.out] = _landing(core, issue, end, number)
     if not chip or end.alone:
         yield Pop(core, issue, end, tile.copy(), split, number, "MTE2" if not chip else CHIP_POP_PIPE[direction])
-    if not chip and not end.alone and posts(end.slots, number) is True:
+    if end.frees(op) and not end.alone and posts(end.slots, number) is True:
         yield _credit(core, op, end, split)
 
 
@@ -213,15 +217,15 @@ def place(core: Core, tile: Tile, addr: int) -> None:
 
 
 def free(core: Core, issue: Issue) -> Iterator[Item]:
-    """`tfree_from_aic`, `tfree_from_aiv`, `tfree`: gives the tile that was popped last back on a5; on a2a3 its pop did
-    so."""
+    """`tfree_from_aic`, `tfree_from_aiv`, `tfree`: gives the tile that was popped last back on a5, even where its pop
+    did so already; on a2a3 that of a tile does nothing."""
     op, direction = issue.op, consumes(core)
     end, split = _end(core, op, direction, issue.operands(core.env)), _split(op)
     end.freed += 1
     last = end.tiles[direction] - 1
     if end.freed > end.tiles[direction]:
         raise PipeError("a tile is given back that was not popped", help="free each popped tile once")
-    if (end.on_chip or end.entry is not None) and not end.alone and posts(end.slots, last) is True:
+    if end.frees(op) and not end.alone and posts(end.slots, last) is True:
         credit = _credit(core, op, end, split)
         tiles = range(end.told, end.freed)
         end.told = end.freed

@@ -11,7 +11,7 @@ from pypto_verified.simulator.schedule.core import Core
 from pypto_verified.simulator.schedule.ends import TO_CUBE, TO_VECTOR, End, consumes, number_of, produces
 from pypto_verified.simulator.schedule.fifo import alone, prime
 from pypto_verified.simulator.schedule.queue import Item
-from pypto_verified.simulator.tile import Tile, device_layout
+from pypto_verified.simulator.tile import Tensor, Tile, device_layout
 from pypto_verified.simulator.values import storage
 
 INITS = frozenset({"pto.initialize_l2g2l_pipe", "pto.initialize_l2l_pipe"})
@@ -43,9 +43,14 @@ def initialize(core: Core, issue: Issue) -> Iterator[Item]:
     else:
         buffers = {TO_VECTOR: local, TO_CUBE: local}
     names: dict[int, object] = dict.fromkeys((TO_VECTOR, TO_CUBE), ("flags", number_of(op, "flag_base", 0)))
+    ring = args["gm_addr"][0] if "gm_addr" in args else None
+    if isinstance(ring, Tensor):
+        ring = ring.pointer
+    if core.world.target.on_chip_pipe and mask == TO_VECTOR | TO_CUBE:
+        ring = None  # PTOAS getTPipeDirectionToken: a5 has no such pipe through global memory
     end = End(
         op, number_of(op, "flag_base", 0), mask, number_of(op, "slot_size", 0), slots,
-        number_of(op, "local_slot_num", slots), args["gm_addr"][0] if "gm_addr" in args else None,
+        number_of(op, "local_slot_num", slots), ring,
         core.world.target.on_chip_pipe, names, buffers, alone(core),
     )
     core.env[issue.out] = core.ends[end.id] = end

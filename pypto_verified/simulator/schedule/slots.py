@@ -54,7 +54,7 @@ class Push(Item):
         number = core.lane
         if tile.rows and tile.cols and end.alone:
             tile.reads(tile.rows, tile.cols)
-        elif tile.rows and tile.cols and not world.target.on_chip_pipe:
+        elif tile.rows and tile.cols and not end.on_chip:
             whole = pushed(SPLITS[0] if tile.space is Space.ACC else self.split, tile.rows, tile.cols, number)
             slot = _slot(core, end, self.direction, self.number)
             store(site, tile, slot, whole, _unset(core, slot))
@@ -74,7 +74,7 @@ class Push(Item):
 
 
 class Pop(Item):
-    """a2a3: loads a tile from its slot. A partner that is not there sends arbitrary numbers."""
+    """Loads a tile from its slot in global memory. A partner that is not there sends arbitrary numbers."""
 
     __slots__ = ("end", "issue", "number", "split", "tile")
 
