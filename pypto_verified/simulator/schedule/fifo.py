@@ -3,8 +3,9 @@
 The producer of tile i takes a credit when `targets/fifo.py` says so, writes slot i modulo the slot count and sets a
 data flag; the consumer waits for the flag, and posts credits. On a2a3 slots lie in global memory, waits stall the core
 and a pop gives its slot back itself; on a5 slots are the consumer's buffer, waits hold one pipe and TFREE gives a slot
-back, but for a one-way pipe that is made with slots in global memory: its pops load from there as those of a2a3 do. A cube's flag reaches both lanes and it needs both lanes' flags, but for an unsplit tile on a5, which lane 0 has
-alone. Source: PTO-ISA npu/a2a3 and npu/a5 TPush.hpp, TPop.hpp, TFree.hpp.
+back, but for a one-way pipe that is made with slots in global memory: its pops load from there as those of a2a3 do. A
+cube's flag reaches both lanes and it needs both lanes' flags, but for an unsplit tile on a5, which lane 0 has alone.
+Source: PTO-ISA npu/a2a3 and npu/a5 TPush.hpp, TPop.hpp, TFree.hpp.
 """
 
 from __future__ import annotations
