@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from pypto_verified.codegen.builder import location_of
+from pypto_verified.dtypes import DType
 from pypto_verified.errors import CodegenError, NotModelled
 from pypto_verified.ir.expr import Span
 
@@ -17,3 +18,9 @@ def refuse(message: str, span: Span, help: str) -> NoReturn:
 def not_modelled(what: str, span: Span, help: str) -> NoReturn:
     """Raise NotModelled: PyPTO has it, this version does not generate it."""
     raise NotModelled(what, location_of(span), help)
+
+
+def require_values(what: str, dtype: DType, span: Span) -> None:
+    """NotModelled for an element type that names something outside of the kernel, such as TASK_ID: `.pto` has none."""
+    if dtype.kind == "opaque":
+        not_modelled(f"{what} of type {dtype}", span, "wait for tasks where the kernel is launched, not inside of it")

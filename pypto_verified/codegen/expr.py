@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pypto_verified.codegen.builder import Builder
-from pypto_verified.codegen.errors import not_modelled, refuse
+from pypto_verified.codegen.errors import not_modelled, refuse, require_values
 from pypto_verified.codegen.types import BOOL_TYPE, signless
 from pypto_verified.dtypes import BOOL, FP32, INDEX, INT64, DType
 from pypto_verified.ir.expr import Binary, BinaryOp, Call, Cast, Const, Expr, Span, Unary, UnaryOp, Var
@@ -86,6 +86,7 @@ class ScalarEmitter:
         """The value of `expr`, converted to `dtype` and signless; the op that makes it is named after `hint`."""
         have = dtype_of(expr)
         want = dtype or have
+        require_values("a scalar", want, self.span)
         if isinstance(expr, Const) and (want.is_float or not have.is_float):
             return self._constant(expr, want)
         return self._convert(self._raw(expr, hint if have == want else ""), have, want, hint)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pypto_verified.codegen.builder import Builder
 from pypto_verified.codegen.emit_ops import emit_call
-from pypto_verified.codegen.errors import not_modelled, refuse
+from pypto_verified.codegen.errors import not_modelled, refuse, require_values
 from pypto_verified.codegen.event_ids import first_ids
 from pypto_verified.codegen.kernel import GM_RING, HIDDEN, Kernel
 from pypto_verified.codegen.tensors import Tensor
@@ -76,6 +76,8 @@ def _signature(kernel: Kernel) -> list[Value]:
     params = kernel.function.params
     for param in params:
         type_ = param.var.type
+        if isinstance(type_, TensorType | ScalarType):
+            require_values(f"parameter '{param.var.name}'", type_.dtype, param.span)
         if isinstance(type_, TensorType):
             pointer = Value(f"arg{len(args)}", PtrType(type_.dtype))
             kernel.tensors[param.var.name] = Tensor(param, pointer)

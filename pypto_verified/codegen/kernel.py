@@ -9,7 +9,7 @@ from typing import Literal
 
 from pypto_verified.codegen.boxes import check_tile
 from pypto_verified.codegen.builder import Builder, Constants
-from pypto_verified.codegen.errors import refuse
+from pypto_verified.codegen.errors import refuse, require_values
 from pypto_verified.codegen.expr import ScalarEmitter
 from pypto_verified.codegen.regions import Regions
 from pypto_verified.codegen.tensors import Tensor, tensor_layout
@@ -192,6 +192,7 @@ class Kernel:
     def alloc(self, var: Var, span: Span | None = None) -> Value:
         """Declare the tile that `var` names: one alloc per variable, at its definition (CG-07)."""
         tile = self.tile_type(var)
+        require_values(f"tile '{var.name}'", tile.dtype, span or self.span)
         check_tile(var.name, tile, span or self.span)
         type_ = tile_buf_type(tile)
         args: dict[str, tuple[Value, ...]] = {}

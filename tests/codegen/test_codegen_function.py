@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from pypto_verified.codegen import generate
-from pypto_verified.dtypes import FP32, INDEX, INT32, UINT8, UINT32
+from pypto_verified.dtypes import DTYPES, FP32, INDEX, INT32, UINT8, UINT32
 from pypto_verified.errors import CodegenError, NotModelled
-from pypto_verified.ir.expr import Binary, BinaryOp, Const, Span, Var
-from pypto_verified.ir.stmt import Direction, Function, FunctionKind, Param, Stmt
+from pypto_verified.ir.expr import Binary, BinaryOp, Cast, Const, Span, Var
+from pypto_verified.ir.stmt import Assign, Direction, Function, FunctionKind, Param, Stmt
 from pypto_verified.ir.types import Dim, TensorView
 from pypto_verified.layouts import TensorLayout
 from pypto_verified.pto.module import EnumAttr
@@ -205,6 +205,23 @@ def test_an_opaque_function_is_not_modelled_and_says_why() -> None:
     function = Function("main", FunctionKind.ORCHESTRATION, params, (), (), opaque="orchestration function")
     with pytest.raises(NotModelled, match=r"main.*orchestration function"):
         generate([function], A2A3)
+
+
+TASK = DTYPES["TASK_ID"]
+LINE = Span("k.py", 7, 9)
+
+
+@pytest.mark.parametrize(("body", "params", "what"), [
+    ([], (scalar("t", TASK),), "parameter 't' of type TASK_ID"),
+    ([], (Var("t", tensor(16, 64, dtype=TASK)),), "parameter 't' of type TASK_ID"),
+    ([let(Var("t", tile(16, 64, TASK)), "tile.create", span=LINE)], (), "tile 't' of type TASK_ID"),
+    ([Assign(scalar("t", TASK), Cast(scalar("n"), TASK), LINE)], (scalar("n"),), "scalar of type TASK_ID"),
+])
+def test_what_names_a_task_is_not_modelled_at_its_line(body: list[Stmt], params: tuple[Var, ...], what: str) -> None:
+    with pytest.raises(NotModelled, match=what) as caught:
+        lines(kernel(body, *params, spans=(LINE,) * len(params)))
+    assert caught.value.location is not None
+    assert (caught.value.location.file, caught.value.location.line) == ("k.py", 7)
 
 
 def test_an_unknown_op_is_not_modelled() -> None:
