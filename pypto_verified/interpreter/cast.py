@@ -19,6 +19,7 @@ from pypto_verified.interpreter.numbers import (
     int_range,
     round_float,
     round_integral,
+    storage,
     wrap,
 )
 
@@ -28,7 +29,9 @@ WRAPS_BY_DEFAULT = frozenset(
 
 
 def cast(values: Carrier, source: DType, target: DType, mode: Round) -> Carrier:
-    """Each value converted; `mode` is the rounding where the target is coarser."""
+    """Each value converted; `mode` is the rounding where the target is coarser. NotModelled for a target whose values
+    the carriers do not hold."""
+    storage(target)
     if target.is_float:
         wide = _exact_float(values)
         if source.is_float and source.name == target.name:

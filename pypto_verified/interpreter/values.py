@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from pypto_verified.dtypes import DType
-from pypto_verified.interpreter.numbers import Bools, Carrier, settle
+from pypto_verified.interpreter.numbers import Bools, Carrier, settle, storage
 from pypto_verified.records import dataclass
 
 
@@ -50,7 +50,8 @@ class Tensor:
 
 
 def carrier_zeros(shape: tuple[int, ...], dtype: DType) -> Carrier:
-    """Zeros in the carrier of the type."""
+    """Zeros in the carrier of the type. NotModelled for a type whose values the carriers do not hold."""
+    storage(dtype)
     if dtype.is_float:
         return np.zeros(shape, dtype=np.float64)
     return np.zeros(shape, dtype=np.int64)

@@ -152,3 +152,14 @@ def test_a_pipe_without_its_other_core_is_named() -> None:
     x = np.zeros((16, 64), np.float32)
     with pytest.raises(NotModelled, match=r"tile\.tpush_to_aic in a run without the other core of the pipe"):
         run(params, body, a=x, out=x)
+
+
+@pytest.mark.parametrize("call", [
+    "pl.cast(pl.tile.fillpad(pl.cast(x, target_type=pl.UINT64), pad_value=pl.PadValue.max), target_type=pl.FP32)",
+    "pl.cast(pl.cast(x, target_type=pl.UINT64), target_type=pl.FP32)",
+    "pl.cast(pl.tile.full([1, 8], dtype=pl.UINT64, value=2**63 - 1), target_type=pl.FP32)",
+])
+def test_elements_of_unsigned_64_bits_are_not_modelled_at_their_line(call: str) -> None:
+    with pytest.raises(NotModelled, match="element type UINT64 in the interpreter") as raised:
+        unary(call, row(1.0))
+    assert raised.value.location is not None and raised.value.location.line > 0
