@@ -45,7 +45,8 @@ class Request:
     subblock_idx too. `target`: '' for the one that a `.pto` names, else a2a3. `dumps`: lines of the kernel (or of the
     `.pto`) after which the written tiles are shown. `schedule`: '' for one core in program order, else a schedule of
     `simulator.schedule`, with all cores of the kernel: `blocks` of them on a chip with `cores` cubes; `explicit`: a
-    text without any flag or barrier is run as it is, not with those that it needs."""
+    text without any flag or barrier is run as it is, not with those that it needs; `held`: lines whose ops run when
+    nothing else can, with schedule `program`."""
 
     path: str
     function: str = ""
@@ -59,6 +60,7 @@ class Request:
     explicit: bool = False
     blocks: int | None = None
     cores: int | None = None
+    held: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

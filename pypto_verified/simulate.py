@@ -30,6 +30,7 @@ from pypto_verified.request import (
 from pypto_verified.simulator.memory import Access
 from pypto_verified.simulator.program import ORDERING
 from pypto_verified.simulator.schedule.launch import chosen, rings
+from pypto_verified.simulator.schedule.outcome import Outcome, first_difference
 from pypto_verified.simulator.schedule.runs import Launch, launched
 from pypto_verified.simulator.tile import Tile
 from pypto_verified.sync import insert_sync
@@ -48,6 +49,9 @@ def simulate(request: Request, show: Callable[[str], None]) -> Simulation:
 
     InputError: a file, function, name or value that does not exist or does not fit. Raises what compiling raises.
     """
+    if request.held and request.schedule != "program":
+        instead = f", not {request.schedule}" if request.schedule else ""
+        raise InputError(f"--hold changes the order of the program: take --schedule program{instead}")
     return _scheduled(request, show) if request.schedule else _alone(request, show)
 
 
@@ -112,23 +116,42 @@ def _scheduled(request: Request, show: Callable[[str], None]) -> Simulation:
         group, {f.name: f for f in module.funcs}, program.target, arrays, scalars,
         Launch(request.schedule, request.seed, request.blocks, first, max(launch["block_num"], first + 1)
                if request.blocks is None else None, None, launch["subblock_idx"], request.cores,
-               trace=request.trace),
+               trace=request.trace, held=_held(module, request.held)),
         {k.func.name: k.names for k in kernels},
     )
-    for ran in outcome.trace:
-        show(f"{ran.at.core} {ran.at.pipe}  {_place(ran.at.op)}  {ran.at.op.name}")
+    for run in (outcome, outcome.other) if request.trace else ():
+        if run is outcome.other is not None:
+            show("the other schedule:")
+        for ran in run.trace if run is not None else ():
+            show(f"{ran.at.core} {ran.at.pipe}  {_place(ran.at.op)}  {ran.at.op.name}")
     if request.schedule == "exhaustive":
-        notes.append(f"{outcome.runs} runs differ in the order of conflicting accesses"
+        notes.append(f"runs that differ in the order of conflicting accesses: {outcome.runs}"
                      + (", and there are more" if outcome.cut else ""))
     if program.target.on_chip_pipe and any("tpush" in r.first.op.name + r.second.op.name for r in outcome.races):
         notes.append(_OVERRUN)
     findings = [*map(str, outcome.races), *map(str, outcome.unseen)]
     findings += [str(outcome.deadlock)] if outcome.deadlock is not None else []
-    findings += ["two schedules end in different outputs"] if outcome.other is not None else []
+    findings += [_contrasted(outcome, outcome.other)] if outcome.other is not None else []
     sizes = sizes_of(scalars)
     outputs = {name: logical(kernels, name, left, sizes) for name, left in outcome.outputs.items()}
     written = outcome.written & set(outputs)
     return Simulation(group.name, outputs, written, outcome.errors, tuple(notes), tuple(findings))
+
+
+def _held(module: Module, lines: tuple[int, ...]) -> frozenset[int]:
+    """Lines of the text, for lines of the kernel. InputError where no op stands."""
+    ops = [op for func in module.funcs for op in walk_ops(func)]
+    for line in lines:
+        if all(_line(op) != line for op in ops):
+            raise InputError(f"--hold {line}: no op stands at this line")
+    return frozenset(op.line for op in ops if _line(op) in lines)
+
+
+def _contrasted(one: Outcome, other: Outcome) -> str:
+    """What two runs of an exhaustive search leave differently."""
+    found = first_difference(one, other)
+    differing = f": element {found.element} of {found.argument} is {found.one} or {found.other}" if found else ""
+    return f"two schedules end in different outputs{differing} (--trace prints both)"
 
 
 def save(simulation: Simulation, directory: Path) -> list[Path]:
@@ -174,8 +197,7 @@ class _Shown:
         self.show(f"{_place(op)}  {op.name}  {reads or 'nothing'} -> {writes or 'nothing'}")
 
     def tiles(self, op: Op, written: list[Tile]) -> None:
-        line = op.loc.line if op.loc.file else op.line
-        if line not in self.request.dumps or op.name == "pto.alloc_tile":
+        if _line(op) not in self.request.dumps or op.name == "pto.alloc_tile":
             return
         for tile in written:
             self.shown = True
@@ -187,6 +209,11 @@ class _Shown:
         last = a.start + sum((n - 1) * s for n, s in zip(a.shape, a.strides, strict=True)) + a.itemsize - 1
         owner = self.names.get(a.owner, a.owner) if a.space is Space.GM else f"%{a.owner}"
         return f"{a.space.value} {owner} {a.start}..{last}"
+
+
+def _line(op: Op) -> int:
+    """The line that the user knows."""
+    return op.loc.line if op.loc.file else op.line
 
 
 def _place(op: Op) -> str:

@@ -42,6 +42,8 @@ def simulate_arguments(parser: argparse.ArgumentParser) -> None:
              "are a fault (default: one block of it)")
     add("--cores", type=_count, metavar="N", help="with --schedule and --blocks: cubes of the chip, which a hard "
                                                  "barrier waits for (default: the target's)")
+    add("--hold", action="append", type=int, default=[], metavar="LINE",
+        help="with --schedule program: the ops of this line run when nothing else can")
     add("--dump", action="append", type=int, default=[], metavar="LINE", help="print the tiles that this line writes")
     add("-o", "--output", metavar="DIR", help="write each tensor after the run as NAME.npy")
     add("--seed", type=_seed, default=0, metavar="N", help="seed of random inputs and schedules (default: 0)")
@@ -58,7 +60,7 @@ def run_simulate(options: argparse.Namespace) -> int:
         request = Request(
             options.file, options.function, _pairs("--input", options.input), _pairs("--set", options.set),
             options.target, options.trace, tuple(options.dump), options.seed, options.schedule,
-            options.sync == "explicit", options.blocks, options.cores,
+            options.sync == "explicit", options.blocks, options.cores, tuple(options.hold),
         )
         found = simulate(request, lambda line: print(line))
         written = save(found, Path(options.output)) if options.output is not None else []

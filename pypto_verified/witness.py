@@ -97,7 +97,7 @@ def _in_order(
     earlier = re.search(r" line (\d+)( #\d+)?$", finding.site)
     return confirm_order(
         module, func.name, finding.rule, _values(finding, names), target, seed, line=finding.text_line,
-        first=int(earlier.group(1)) if earlier else 0, strict=strict, max_steps=MAX_STEPS)
+        first=int(earlier.group(1)) if earlier else 0, strict=strict, max_steps=MAX_STEPS, names=names)
 
 
 def _can_be_shown(rule: str) -> bool:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from pypto_verified.pto.module import Module
 from pypto_verified.simulator.errors import DivisionError, StepLimitError
+from pypto_verified.simulator.replay import SMALL_INTEGERS
 from pypto_verified.simulator.run import MAX_STEPS
 from pypto_verified.simulator.schedule.confirm_pipes import PIPE_RULES, is_transfer, seen_of_pipe
-from pypto_verified.simulator.schedule.faults import CounterError
-from pypto_verified.simulator.schedule.outcome import Outcome, Race
+from pypto_verified.simulator.schedule.faults import CounterError, LeftSetError
+from pypto_verified.simulator.schedule.outcome import Outcome, Race, first_difference
 from pypto_verified.simulator.schedule.runs import replay
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import Hazard
@@ -20,7 +19,8 @@ _NO_ZERO = (1, 8)
 """What integer tensors hold where a zero would end the run."""
 _HAZARDS = {"RACE-RAW": Hazard.RAW, "RACE-WAR": Hazard.WAR, "RACE-WAW": Hazard.WAW, "RACE-CORE": Hazard.RAW,
             "RACE-FREE": Hazard.WAR}
-_FLAGS = ("EVENT-SET", "EVENT-WAIT", "EVENT-EXIT", "EVENT-AGAIN")
+_EXIT = "EVENT-EXIT"
+_FLAGS = ("EVENT-SET", "EVENT-WAIT", _EXIT, "EVENT-AGAIN")
 _VISIBLE = "RACE-VISIBLE"
 _SHARED = "FIFO-APART"
 _COUNTER = "EVENT-COUNT"
@@ -35,9 +35,12 @@ BEHIND = ("not run: deadlock: ", "not run: a flag is misused first: ")
 def confirm_order(
     module: Module, function: str, rule: str, witness: Mapping[str, int], target: Target, seed: int = 0, *,
     line: int = 0, first: int = 0, strict: bool = False, max_steps: int = MAX_STEPS,
+    names: Mapping[str, str] | None = None,
 ) -> str:
-    """Replay a refutation of one of `ORDER_RULES` at `.pto` line `line` and say in one line what was seen. `first`:
-    line of the earlier op of a race, the user's or the text's, 0 if unknown."""
+    """Replay a refutation of one of `ORDER_RULES` at `.pto` line `line` and say in one line what was seen: of a race,
+    also what becomes of a tensor where the earlier op goes as late as it may. `first`: line of the earlier op of a
+    race, the user's or the text's, 0 if unknown; `names`: what the user calls an argument of the text."""
+    integers = SMALL_INTEGERS
     outcome = replay(module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps)
     if rule == _SHARED:
         return _compared(outcome, replay(
@@ -50,17 +53,29 @@ def confirm_order(
             if full is not None:
                 return f"confirmed: pipe: {full} (--schedule {schedule})"
     if outcome.stopped and isinstance(outcome.errors[-1], DivisionError):
+        integers = _NO_ZERO
         outcome = replay(
-            module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, integers=_NO_ZERO)
+            module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, integers=integers)
     if rule == _COUNTER:
         found = ""
     elif rule == _VISIBLE:
         found = next((str(u) for u in outcome.unseen if u.read.line == line), "")
-        found = found or _race(outcome, Hazard.RAW, line, first)  # what is not even ordered is not visible either
+        if not found:  # what is not even ordered is not visible either
+            race = _race(outcome, Hazard.RAW, line, first)
+            found = str(race) if race is not None else ""
     elif rule in PIPE_RULES:
         found = seen_of_pipe(outcome, rule, module, line)
+    elif rule == _EXIT:
+        # A hang before keeps the run from its end: what is set there is known without waiting.
+        found = _left_set(outcome, line) or _left_set(replay(
+            module, function, witness, target, schedule="cpu", seed=seed, strict=strict, max_steps=max_steps), line)
+    elif rule in _FLAGS:
+        found = _flag(outcome, rule, line)
     else:
-        found = _flag(outcome, rule, line) if rule in _FLAGS else _race(outcome, _HAZARDS[rule], line, first)
+        race = _race(outcome, _HAZARDS[rule], line, first)
+        found = "" if race is None else str(race) + _harm(outcome, race, replay(
+            module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, integers=integers,
+            held=frozenset({race.first.line})), names or {})
     if found:
         return f"confirmed: {found}"
     if outcome.stopped:
@@ -80,19 +95,29 @@ def _compared(outcome: Outcome, apart: Outcome) -> str:
     transfers = next((r for r in outcome.races if {is_transfer(r.first.op), is_transfer(r.second.op)} == {True}), None)
     if transfers is not None and transfers not in apart.races:
         return f"confirmed: {transfers}"
-    for name, array in apart.outputs.items():
-        differs = array.reshape(-1).view(np.uint8) != outcome.outputs[name].reshape(-1).view(np.uint8)
-        if differs.any():
-            at = int(np.argmax(differs)) // array.itemsize
-            found, wanted = (str(x.reshape(-1)[at]) for x in (outcome.outputs[name], array))
-            return f"confirmed: %{name} element {at} is {found}, and {wanted} where the rings lie apart"
+    found = first_difference(outcome, apart) if apart.outputs else None
+    if found is not None:
+        return (f"confirmed: %{found.argument} element {found.element} is {found.one}, and {found.other} where the "
+                "rings lie apart")
     for run in (outcome, apart):
         if run.stopped or run.deadlock is not None:
             return f"not run: {run.deadlock or run.errors[-1]}"
     return "not observed: the run ended without it"
 
 
-def _race(outcome: Outcome, hazard: Hazard, line: int, first: int) -> str:
+def _harm(outcome: Outcome, race: Race, held: Outcome, names: Mapping[str, str]) -> str:
+    """What the race does to the results of a run in which its first op goes as late as it may; '' if nothing."""
+    if any(run.stopped or run.deadlock is not None for run in (outcome, held)):
+        return ""
+    found = first_difference(held, outcome)
+    if found is None:
+        return ""
+    op, name = race.first.op, names.get(found.argument, found.argument)
+    return (f"; with line {op.loc.line if op.loc.file else op.line} as late as it may be (--hold), element "
+            f"{found.element} of {name} is {found.one} instead of {found.other}")
+
+
+def _race(outcome: Outcome, hazard: Hazard, line: int, first: int) -> Race | None:
     """The race that a run found of these ops, in the order in which it ran them, by this conflict if it met it."""
     def between(race: Race) -> bool:
         return any(
@@ -100,13 +125,19 @@ def _race(outcome: Outcome, hazard: Hazard, line: int, first: int) -> str:
             for one, other in ((race.first, race.second), (race.second, race.first)))
 
     found = [race for race in (*outcome.races, *outcome.also) if between(race)]
-    return str(max(found, key=lambda race: race.hazard is hazard)) if found else ""
+    return max(found, key=lambda race: race.hazard is hazard) if found else None
+
+
+def _left_set(outcome: Outcome, line: int) -> str:
+    """A flag that is set when the function ends, set at `line` if there is one of these."""
+    left = [e for e in outcome.errors if isinstance(e, LeftSetError)]
+    return f"event: {max(left, key=lambda e: e.line == line)}" if left else ""
 
 
 def _flag(outcome: Outcome, rule: str, line: int) -> str:
     misuse = [e for e in outcome.errors if e.kind == "event"]
     here = [e for e in misuse if e.line == line]
-    if here or (misuse and rule == "EVENT-EXIT"):
-        return f"event: {(here or misuse)[0]}"
+    if here:
+        return f"event: {here[0]}"
     blocked = outcome.deadlock.blocked if outcome.deadlock is not None and rule == "EVENT-WAIT" else ()
     return next((f"deadlock: {b}" for b in blocked if b.at.line == line), "")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from pypto_verified.simulator.errors import SimError
+from pypto_verified.simulator.schedule.compute import Compute
 from pypto_verified.simulator.schedule.core import SCALAR, Core
 from pypto_verified.simulator.schedule.deadlock import explain
 from pypto_verified.simulator.schedule.queue import Item
@@ -60,13 +61,13 @@ def step(world: World, agent: Agent) -> None:
     if agent.pipe == SCALAR:
         core.pending.popleft()
     else:
-        core.queues[agent.pipe].popleft()
+        core.queues[agent.pipe].remove(item)
     world.perform(item)
 
 
 def run(world: World, policy: Policy) -> None:
     """Run to the end, to a deadlock or to a fault."""
-    ahead = isinstance(policy, Eager | Late)
+    ahead, always = isinstance(policy, Eager | Late), isinstance(policy, Held)
     try:
         while True:
             if ahead:
@@ -74,7 +75,7 @@ def run(world: World, policy: Policy) -> None:
             choices = agents(world)
             if not choices:
                 break
-            step(world, policy(choices) if len(choices) > 1 else choices[0])
+            step(world, policy(choices) if always or len(choices) > 1 else choices[0])
     except SimError as error:
         world.outcome.errors.append(error)
         world.outcome.stopped = True
@@ -139,11 +140,38 @@ class Random:
         return choices[self._random.randrange(len(choices))]
 
 
+class Held:
+    """Program order, but ops of these lines of the text go when nothing else can. Where nothing orders the ops of a
+    pipe, what stands right behind one that is held passes it."""
+
+    def __init__(self, lines: frozenset[int]) -> None:
+        self._lines = lines
+
+    def __call__(self, choices: Sequence[Agent]) -> Agent:
+        free = [other for agent in choices if (other := self._instead(agent)) is not None]
+        return program_order(free or choices)
+
+    def _instead(self, agent: Agent) -> Agent | None:
+        """What may go on there now."""
+        core, pipe, item = agent
+        if item is None:
+            return agent if core.queued() < AHEAD else None
+        if item.op.line not in self._lines:
+            return agent
+        if pipe == SCALAR or not core.world.overtakes(pipe):
+            return None
+        after = next((i for i in core.queues[pipe] if i.op.line not in self._lines), None)
+        return Agent(core, pipe, after) if isinstance(after, Compute) and after.ready() else None
+
+
 SCHEDULES = ("program", "eager", "late", "random", "exhaustive", "cpu")
 
 
-def policy(schedule: str, seed: int) -> Policy:
-    """The choice that a schedule's name stands for. KeyError for an unknown one."""
+def policy(schedule: str, seed: int, held: frozenset[int] = frozenset()) -> Policy:
+    """The choice that a schedule's name stands for; with lines that are `held`, program order but for these. KeyError
+    for an unknown one."""
+    if held:
+        return Held(held)
     made: dict[str, Callable[[], Policy]] = {
         "program": lambda: program_order, "cpu": lambda: program_order, "eager": Eager, "late": Late,
         "random": lambda: Random(seed),

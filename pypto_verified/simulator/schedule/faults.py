@@ -11,6 +11,10 @@ class EventError(SimError):
     kind = "event"
 
 
+class LeftSetError(EventError):
+    """A flag between pipes is set when its function ends."""
+
+
 class PipeError(SimError):
     """A pipe between cores is misused."""
 

@@ -18,7 +18,7 @@ from pypto_verified.simulator.errors import UnmodelledError
 from pypto_verified.simulator.schedule.clocks import Timeline, Token, together
 from pypto_verified.simulator.schedule.code import Issue
 from pypto_verified.simulator.schedule.core import SCALAR, Core
-from pypto_verified.simulator.schedule.faults import EventError
+from pypto_verified.simulator.schedule.faults import EventError, LeftSetError
 from pypto_verified.simulator.schedule.queue import Item, Want
 from pypto_verified.targets.events import pipe_of
 from pypto_verified.targets.pipes import ALL, barrier_holds
@@ -270,6 +270,6 @@ def left_set(core: Core) -> None:
     """Note the flags that are set when the function ends."""
     for key, flag in core.flags.items():
         if flag.set_by is not None:
-            error = EventError(f"{_named(key)} is still set when the kernel ends", help="wait for it once more")
+            error = LeftSetError(f"{_named(key)} is still set when the kernel ends", help="wait for it once more")
             error.at(flag.set_by)
             core.world.outcome.errors.append(error)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import field
+from typing import NamedTuple
+
+import numpy as np
 
 from pypto_verified.errors import Location
 from pypto_verified.pto.module import Op
@@ -132,3 +135,23 @@ class Outcome:
     def clean(self) -> bool:
         """Whether nothing at all was found."""
         return not (self.races or self.errors or self.deadlock or self.unseen)
+
+
+class Differs(NamedTuple):
+    """The first element of a tensor that two runs leave differently, counted in rows, and its two values."""
+
+    argument: str
+    element: int
+    one: str
+    other: str
+
+
+def first_difference(one: Outcome, other: Outcome) -> Differs | None:
+    """Where the outputs of two runs on the same inputs differ first; None where they agree bit for bit."""
+    for name, left in one.outputs.items():
+        right = other.outputs[name]
+        differs = left.reshape(-1).view(np.uint8) != right.reshape(-1).view(np.uint8)
+        if differs.any():
+            at = int(np.argmax(differs)) // left.itemsize
+            return Differs(name, at, str(left.reshape(-1)[at]), str(right.reshape(-1)[at]))
+    return None

@@ -21,7 +21,7 @@ from pypto_verified.simulator.schedule.core import Core
 from pypto_verified.simulator.schedule.explore import explore
 from pypto_verified.simulator.schedule.issuers import ISSUERS
 from pypto_verified.simulator.schedule.launch import Group, Memory, bind, chosen, make_code, own_rings, rings
-from pypto_verified.simulator.schedule.outcome import Outcome
+from pypto_verified.simulator.schedule.outcome import Outcome, first_difference
 from pypto_verified.simulator.schedule.world import World
 from pypto_verified.simulator.values import Array, Scalar
 from pypto_verified.targets import Target
@@ -38,7 +38,8 @@ class Launch:
     the target's, or no more than there are if `blocks` is None); `strict`: the stricter reading of each fact;
     `pipes`: assumption -> pipe, for ops whose pipe the sources differ on; `max_steps`: jumps, that is turns of loops;
     `max_runs`: of an exhaustive search; `trace`: keep what ran, in order; `apart`: the slots of each pipe, and of each
-    of its directions, lie in memory of their own."""
+    of its directions, lie in memory of their own; `held`: lines of the text whose ops run when nothing else can, in
+    an order that is otherwise that of the program (`schedule` is then `program`)."""
 
     schedule: str = "program"
     seed: int = 0
@@ -54,6 +55,7 @@ class Launch:
     max_runs: int = MAX_RUNS
     trace: bool = False
     apart: bool = False
+    held: frozenset[int] = frozenset()
 
 
 def run(
@@ -108,14 +110,11 @@ def contrast(
                 return None
             continue
         first = first or outcome
-        for name, left in first.outputs.items():
-            right = outcome.outputs[name]
-            differs = left.reshape(-1).view(np.uint8) != right.reshape(-1).view(np.uint8)
-            if differs.any():
-                at = int(np.argmax(differs)) // left.itemsize
-                values = (str(left.reshape(-1)[at]), str(right.reshape(-1)[at]))
-                named = schedule if schedule != "random" else f"random --seed {own}"
-                return Contrast(("program", named), (first, outcome), name, at, values)
+        found = first_difference(first, outcome)
+        if found is not None:
+            named = schedule if schedule != "random" else f"random --seed {own}"
+            return Contrast(
+                ("program", named), (first, outcome), found.argument, found.element, (found.one, found.other))
     return None
 
 
@@ -148,7 +147,7 @@ def launched(
     except SimError as error:
         return Outcome(errors=[error], stopped=True)
     with np.errstate(all="ignore"):
-        engine.run(world, engine.policy(launch.schedule, launch.seed))
+        engine.run(world, engine.policy(launch.schedule, launch.seed, launch.held))
     return finish(world, memory)
 
 
@@ -219,16 +218,18 @@ def replay(
     kernel: Module | Func, function: str, witness: Mapping[str, int], target: Target, *, schedule: str = "program",
     seed: int = 0, strict: bool = False, pipes: Mapping[str, str] | None = None, max_steps: int = MAX_STEPS,
     max_runs: int = MAX_RUNS, integers: tuple[int, int] = SMALL_INTEGERS, trace: bool = False, apart: bool = False,
+    held: frozenset[int] = frozenset(),
 ) -> Outcome:
     """Run a kernel under a schedule on the numbers of a witness (see `simulator.replay`): random tensors as large as
-    its views say; `block_idx`, `block_num` and `subblock_idx` name the block and lane. `apart`: see Launch."""
+    its views say; `block_idx`, `block_num` and `subblock_idx` name the block and lane. `apart`, `held`: see Launch."""
     group, functions = _group(kernel, function)
     try:
         inputs, scalars = _witnessed(group, witness, seed, integers)
     except SimError as error:
         return Outcome(errors=[error], stopped=True)
     launch = Launch(
-        schedule, seed, strict=strict, pipes=pipes, max_steps=max_steps, max_runs=max_runs, trace=trace, apart=apart)
+        schedule, seed, strict=strict, pipes=pipes, max_steps=max_steps, max_runs=max_runs, trace=trace, apart=apart,
+        held=held)
     return launched(group, functions, target, inputs, scalars, _at(witness, launch))
 
 

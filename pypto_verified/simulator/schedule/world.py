@@ -11,6 +11,7 @@ from pypto_verified.simulator.schedule.core import Core, Issuer
 from pypto_verified.simulator.schedule.outcome import Outcome, Ran
 from pypto_verified.simulator.schedule.queue import Item
 from pypto_verified.targets import Target
+from pypto_verified.targets.pipes import Hazard, ordered_on_pipe
 
 
 class World:
@@ -45,6 +46,11 @@ class World:
     def in_order(self, pipe: str) -> bool:
         """Whether ops of the pipe need no barrier between them."""
         return self.target.same_pipe_ordered(pipe, self.strict)
+
+    def overtakes(self, pipe: str) -> bool:
+        """Whether an op may be done before an earlier one of the pipe where no barrier stands between them, whatever
+        both of them touch."""
+        return not ordered_on_pipe(self.target, pipe, Hazard.WAW, self.strict)
 
     def report(self, error: SimError, item: Item) -> None:
         """Note a fault that does not stop the run."""
