@@ -151,8 +151,9 @@ def _op(x: Expressions, node: ast.Call, path: str) -> Expr:
     flags: list[tuple[str, ast.expr]] = []
     named = [(name, a) for name, a in zip(decl.signature, node.args, strict=False)]
     if len(node.args) > len(decl.signature):
-        x.fail(node.args[len(decl.signature)], f"pl.{path} takes at most {len(decl.signature)} arguments",
-               f"its parameters: {', '.join(decl.signature)}")
+        most = f"at most {len(decl.signature)} arguments" if decl.signature else "no arguments"
+        x.fail(node.args[len(decl.signature)], f"pl.{path} takes {most}",
+               f"its parameters: {', '.join(decl.signature)}" if decl.signature else f"write pl.{path}()")
     for keyword in node.keywords:
         name = keyword.arg or "**"
         if name == "span":

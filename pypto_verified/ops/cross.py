@@ -12,6 +12,7 @@ from pypto_verified.ir.types import NoneType, ScalarType, TileType, Type
 from pypto_verified.ops.args import Args
 from pypto_verified.ops.decl import OpDecl, op
 from pypto_verified.ops.dims import at_most, ceildiv, mul, show_shape
+from pypto_verified.ops.events import EVENT_IDS
 from pypto_verified.ops.layout import make_tile
 
 _CROSS = "PyPTO tile_ops/cross_core.cpp"
@@ -21,6 +22,12 @@ _TASK = "PyPTO sync_ops/task.cpp"
 
 
 def _nothing(a: Args) -> Type:
+    return NoneType()
+
+
+def _flag(a: Args) -> Type:
+    id = a.number("event_id")
+    a.require(0 <= id < EVENT_IDS, f"event_id is {id}, there are {EVENT_IDS}", f"use 0 to {EVENT_IDS - 1}")
     return NoneType()
 
 
@@ -131,8 +138,8 @@ OPS: tuple[OpDecl, ...] = (
     op("system.sync_set", "event_id:i", _nothing, keywords="pipe:pipe! ffts_mode:int core_type:str", source=_PIPE),
     op("system.sync_wait", "event_id:i", _nothing, keywords="pipe:pipe! core_type:str", source=_PIPE),
     op("system.set_ffts", "workspace:t", _nothing, source=_PIPE),
-    op("system.sync_src", "", _nothing, keywords=_FLAG, source=_SYNC),
-    op("system.sync_dst", "", _nothing, keywords=_FLAG, source=_SYNC),
+    op("system.sync_src", "", _flag, keywords=_FLAG, source=_SYNC),
+    op("system.sync_dst", "", _flag, keywords=_FLAG, source=_SYNC),
     op("system.bar_v", "", _nothing, source=_SYNC),
     op("system.bar_m", "", _nothing, source=_SYNC),
     op("system.bar_all", "", _nothing, source=_SYNC),

@@ -119,6 +119,19 @@ def test_an_id_that_a_pair_does_not_have_is_refused() -> None:
         body('e = pl.Event("TLOAD", "TADD", auto_token=False, event_id=8)', "e.record()")
 
 
+@pytest.mark.parametrize("id", [8, -1])
+def test_a_flag_has_no_id_that_its_pair_does_not_have(id: int) -> None:
+    with pytest.raises(OpError, match=f"event_id is {id}, there are 8") as caught:
+        body(f"pl.system.sync_src(set_pipe=pl.PipeType.MTE2, wait_pipe=pl.PipeType.V, event_id={id})")
+    assert caught.value.location.line == 4
+
+
+def test_a_barrier_takes_no_arguments() -> None:
+    with pytest.raises(LanguageError, match=r"pl\.system\.bar_v takes no arguments") as caught:
+        body("pl.system.bar_v(1)")
+    assert caught.value.help == "write pl.system.bar_v()"
+
+
 def test_one_of_several_slots_must_be_named() -> None:
     with pytest.raises(LanguageError, match="none of them is named") as caught:
         body('e = pl.Event("TLOAD", "TADD", slots=2)', "e.record()")
