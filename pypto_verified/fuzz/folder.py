@@ -73,8 +73,7 @@ def write(found: Found, corpus: Path, timeout: float = SECONDS, fault: str = "")
     find, kernel = found.find, found.kernel
     folder = corpus / _slug(found)
     folder.mkdir(parents=True, exist_ok=True)
-    program = Program("Find", (kernel.function,))
-    (folder / "kernel.py").write_text(print_program(program), encoding="utf-8")
+    (folder / "kernel.py").write_text(_printed(kernel), encoding="utf-8")
     text, lacking = _compiled(found)
     if lacking:
         (folder / "kernel.pto").unlink(missing_ok=True)
@@ -108,8 +107,20 @@ def _compiled(found: Found) -> tuple[str, str]:
     try:
         chip, planner = target(kernel.target), MemoryPlanner(kernel.planner)
         return compile_function(kernel.function, chip, planner, False).text, ""
-    except (PtoError, AssertionError, LookupError, TypeError, ValueError) as error:
-        return "", f"the kernel does not compile: {str(error) or type(error).__name__}"
+    except Exception as error:  # a find may be that the compiler fails, in whatever way
+        return "", f"the kernel does not compile: {_words(error)}"
+
+
+def _printed(kernel: Kernel) -> str:
+    """The kernel's text, or as a comment why there is none."""
+    try:
+        return print_program(Program("Find", (kernel.function,)))
+    except Exception as error:  # a find may be that the printer fails
+        return f"# the kernel has no text: {' '.join(_words(error).split())}\n"
+
+
+def _words(error: Exception) -> str:
+    return str(error) if isinstance(error, PtoError) else f"{type(error).__name__}: {error}"
 
 
 def _told(found: Found, record: Record, lacking: str) -> str:

@@ -152,5 +152,5 @@ def _blamed(kernel: Kernel, find: Find, timeout: float) -> str:
             return blamed(kernel, find.trial, find.expected)
     except Late:
         return "the passes take too long to tell where"
-    except (AssertionError, PtoError) as error:
-        return f"a pass fails: {error}"
+    except Exception as error:
+        return f"a pass fails: {type(error).__name__}: {error}"

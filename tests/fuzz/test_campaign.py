@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import pickle
@@ -20,7 +21,7 @@ import pytest
 
 from pypto_verified.cli import main
 from pypto_verified.errors import InputError
-from pypto_verified.fuzz import campaign, command, folder, work
+from pypto_verified.fuzz import campaign, command, folder, oracles, work
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.campaign import run
 from pypto_verified.fuzz.command import as_json
@@ -320,6 +321,42 @@ def test_a_find_that_does_not_compile_has_no_text_says_why_and_replays(tmp_path:
     assert f"fuzz --replay {written.name}" in told and "example 2 of seed 1; 3 statements" in told
     assert [(f.oracle, f.cause) for f in folder.replay(written)] == [(find.oracle, find.cause)]
     assert find.oracle == "accepted"
+
+
+@pytest.mark.parametrize("error", [AttributeError, ZeroDivisionError, RecursionError, NotImplementedError])
+def test_whatever_the_compiler_fails_with_is_a_find_that_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[Exception]
+) -> None:
+    def broken(*args: object, **kwargs: object) -> None:
+        raise error("nothing there")
+
+    for module in (oracles, folder):
+        monkeypatch.setattr(module, "compile_function", broken)
+    monkeypatch.setattr(command, "_workers", lambda request: (Inline, 1))
+    assert command.fuzz(command.Request(examples=3, corpus=tmp_path), io.StringIO(), io.StringIO()) == 1
+    (written,) = tmp_path.iterdir()
+    assert f"the kernel does not compile: {error.__name__}: nothing there" in (written / "README.md").read_text()
+
+
+def test_a_kernel_that_can_not_be_printed_is_written_with_the_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: object) -> str:
+        raise AttributeError("nothing there")
+
+    monkeypatch.setattr(folder, "print_program", broken)
+    made = kernel(Seeded(1, 1))
+    written, _ = _written(Found(Find("crash", "c", "d"), made, 1, 1, 1), tmp_path)
+    assert (written / "kernel.py").read_text() == "# the kernel has no text: AttributeError: nothing there\n"
+
+
+def test_where_a_wrong_result_comes_from_may_fail_in_whatever_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*args: object) -> str:
+        raise AttributeError("nothing there")
+
+    monkeypatch.setattr(work, "blamed", broken)
+    found = run(Inline, 1, FAULTY).found.values()
+    assert any(f.find.detail.endswith("; a pass fails: AttributeError: nothing there") for f in found)
 
 
 def test_a_text_of_an_earlier_find_is_not_left_where_there_is_none_now(tmp_path: Path) -> None:
