@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from pypto_verified.fuzz.builder import Kernel
-from pypto_verified.ir.expr import Const, Expr, Var
+from pypto_verified.ir.expr import Call, Const, Expr, Var
 from pypto_verified.ir.stmt import Assign, Direction, Eval, For, Function, If, Return, Stmt, While, Yield
-from pypto_verified.ir.types import ScalarType, TensorType
+from pypto_verified.ir.types import ScalarType, TensorType, TileType, Type
 from pypto_verified.ir.walk import definitions, free_vars, map_exprs, operands, type_exprs, walk_expr, walk_stmts
 
 BUDGET = 400
@@ -108,14 +108,21 @@ def _named(block: Block, results: tuple[Var, ...]) -> Block:
 
 
 def _stand_ins(s: Assign, before: Block) -> Iterator[Var]:
-    """Variables of the same type that may be used instead: operands first, then older names."""
-    seen = {s.var.name}
+    """Variables that may be used instead: what a move moves, where the compiler moves it to anyway; those of the same
+    type, operands first, then older names; tiles of other views."""
     own = [e for e in walk_expr(s.value) if isinstance(e, Var)]
-    older = [v for b in before for v in definitions(b)]
-    for v in (*own, *older):
-        if v.type == s.var.type and v.name not in seen:
-            seen.add(v.name)
-            yield v
+    known = (*own, *(v for b in before for v in definitions(b)))
+    moved = own[:1] if isinstance(s.value, Call) and s.value.op == "tile.move" else []
+    same = [v for v in known if v.type == s.var.type]
+    alike = [v for v in known if _alike(v.type, s.var.type)]
+    yield from {v.name: v for v in (*moved, *same, *alike) if v.name != s.var.name}.values()
+
+
+def _alike(a: Type, b: Type) -> bool:
+    """Whether types are those of tiles in one space with equal extents and elements."""
+    if not isinstance(a, TileType) or not isinstance(b, TileType):
+        return False
+    return (a.shape, a.dtype, a.space) == (b.shape, b.dtype, b.space)
 
 
 def _renaming(old: Var, new: Var) -> Callable[[Expr], Expr]:

@@ -19,9 +19,6 @@ from pypto_verified.fuzz.audit import Row, audited
 from pypto_verified.fuzz.faults import FAULTS
 from tests.fuzz.inline import Inline
 
-OF_THE_CUBE = {"product-forgets", "product-elsewhere"}
-"""Faults that only two products show, which take a load, two moves, the products and a store."""
-
 
 def test_a_fault_is_killed_by_an_oracle_after_a_number_of_kernels() -> None:
     row = audited("sub-is-add", seed=1, examples=100)
@@ -80,7 +77,7 @@ def test_every_fault_is_caught_by_a_layer_and_shrinks(capsys: pytest.CaptureFixt
     for row in rows:
         assert row["killed_by"] not in ("", "crash")
         assert 0 < row["after"] <= audit.EXAMPLES
-        assert row["shrunk_statements"] <= (audit.SMALL if row["id"] not in OF_THE_CUBE else audit.SMALL + 2)
+        assert row["shrunk_statements"] <= audit.SMALL
 
 
 def test_the_readme_counts_the_faults_that_are_planted() -> None:
