@@ -76,7 +76,7 @@ def accesses_of(program: AccessProgram, target: Target) -> Mapping[int, tuple[Ac
     rings = ring_places(program, target)
     for step in program.steps:
         own: list[Access] = []
-        for access in _of_step(program, step, target, number, rings):
+        for access in _of_step(step, program, target, number, rings):
             own.append(access)
             number += 1
         if own:
@@ -85,7 +85,7 @@ def accesses_of(program: AccessProgram, target: Target) -> Mapping[int, tuple[Ac
 
 
 def _of_step(
-    program: AccessProgram, step: Step, target: Target, number: int, rings: Rings
+    step: Step, program: AccessProgram, target: Target, number: int, rings: Rings
 ) -> Iterator[Access]:
     op = step.op
     copying = copy_pipe(step, program, target) if step.made is not None else ""
