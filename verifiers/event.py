@@ -49,9 +49,9 @@ class FlagSite(Site):
     shared: tuple[str, ...] = ()
 
     @property
-    def given(self) -> Mapping[str, int]:
+    def given(self) -> Mapping[str, int] | None:
         """The numbers of a run that fails here."""
-        return self.run.given if self.run is not None else {}
+        return self.run.given if self.run is not None else None
 
     @property
     def flag(self) -> str:

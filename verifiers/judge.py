@@ -14,6 +14,7 @@ from pypto_verified.pto.module import Op
 from pypto_verified.report.model import Finding, FunctionResult, Kind, Obligation, Verdict
 from verifiers.access import BLOCKS, LANE, AccessProgram, SymbolKind
 from verifiers.access.symbols import UNCONSTRAINED
+from verifiers.led import INNER, led_there, not_followed, truths_passed
 from verifiers.registry import AnyRule
 from verifiers.rule import Witness
 from verifiers.sites import Context, Site
@@ -30,7 +31,6 @@ LAUNCHES = "LAUNCHES-KNOWN"
 """The assumption that stands for what a file says of its kernels' launches."""
 _PASSED = frozenset({SymbolKind.PARAM, SymbolKind.SIZE})
 _LAUNCHED = frozenset({SymbolKind.BLOCK, SymbolKind.LAUNCH})
-_INNER = (SymbolKind.TRIP, SymbolKind.BLOCK, SymbolKind.DEFINED)
 
 
 def site_text(place: Location, label: str) -> str:
@@ -71,7 +71,7 @@ class Judge:
         self.labels: Counter[tuple[str, str]] = Counter()
         kinds = program.symbols.kinds
         self.dims = tuple(n for n, k in kinds.items() if k is SymbolKind.DIM)
-        self.inner = frozenset(n for n, k in kinds.items() if k in _INNER)
+        self.inner = frozenset(n for n, k in kinds.items() if k in INNER)
         self.background = program.symbols.facts & program.symbols.passed
         for _, c in assumed:
             self.background = self.background & c
@@ -127,12 +127,34 @@ class Judge:
             decision = self.ladder.decide(Query(hypotheses, goal, free | related, ()))
             decision = replace(decision, rlimit=decision.rlimit + spent)
         if decision.verdict is Verdict.REFUTED:
-            model = {**self._way_there(site, hypotheses, decision), **decision.model, **rule.shown(site)}
+            model = {**self._way_there(site, hypotheses, decision), **decision.model, **(rule.shown(site) or {})}
             decision = replace(decision, model=model)
+            if rule.observable and rule.shown(site) is None:
+                decision = self._led(site, hypotheses, goal, decision)
         why = rule.undecided(site)
         if why and (decision.verdict is not Verdict.REFUTED):
             return Decision(Verdict.UNKNOWN, "", why=why, rlimit=decision.rlimit, opinions=decision.opinions)
         return decision
+
+    def _led(self, site: Site, hypotheses: Cond, goal: Cond, decision: Decision) -> Decision:
+        """A refutation by numbers that lead to the failure whatever opaque Booleans are, with the truths that callers
+        pass; UNKNOWN if there are none."""
+        relevant, _, _ = split_by_relevance(hypotheses, names_of(goal) | names_of(site.path))
+        failing, flags = relevant & ~goal, truths_passed(self.program)
+        unknown = not_followed(self.program, failing)
+        if unknown:
+            outer = {n: v for n, v in decision.model.items() if n not in self.inner}
+            dims = {n: outer[n] for n in self.dims if n in outer} if names_of(goal) & self.unconstrained else {}
+            found = led_there(self.program, self.ladder, failing, (outer, dims))
+            if found is None:
+                named = ", ".join(dict.fromkeys(f"%{self.program.symbols.truths.get(n, n)}" for n in unknown))
+                return Decision(
+                    Verdict.UNKNOWN, decision.decider, rlimit=decision.rlimit, opinions=decision.opinions,
+                    why=f"it fails in some runs, which {named} may lead to: what that is, callers or data decide")
+            numbers = {n: v for n, v in found.model.items() if n in self.program.symbols.kinds}
+            decision = replace(decision, model={**decision.model, **numbers}, bools={**decision.bools, **found.bools})
+        told = {n.partition("?")[0]: int(v) for n, v in decision.bools.items() if n in flags and n in names_of(failing)}
+        return replace(decision, model={**decision.model, **told})
 
     def _way_there(self, site: Site, hypotheses: Cond, decision: Decision) -> dict[str, int]:
         """Values of what callers pass that lead to a site, where its failure does not depend on them."""
@@ -214,7 +236,7 @@ class Judge:
         return finding(
             rule.id, rule.kind, decision.verdict, message, place, help=help, needs=needs,
             witness=self._witness(
-                decision, hypotheses, frozenset(rule.shown(site)) or
+                decision, hypotheses, frozenset(rule.shown(site) or ()) or
                 names_of(goal) | (names_of(site.path) & self.unconstrained) or names_of(site.path)))
 
     def _named_values(self, decision: Decision) -> dict[str, int]:

@@ -49,7 +49,8 @@ class Rule(Generic[S]):
     that the claim itself rests on (those of symbols are added by the engine), `unneeded` those that do not matter at
     a site. `mutant` is a wrong `goal`: on the rule's own examples it must give another verdict.
 
-    `shown`: values that the rule itself has found to fail, for rules whose goal does not tell them.
+    `shown`: values that the rule itself has found to fail, for rules whose goal does not tell them; None where it has
+    looked for none.
 
     `formula`: what is claimed in symbols, where a walk over the program finds what the goal only asks for; elsewhere it
     is read off the goal.
@@ -77,7 +78,7 @@ class Rule(Generic[S]):
     unneeded: Callable[[S], tuple[str, ...]] = field(default=lambda s: ())
     undecided: Callable[[S], str] = field(default=lambda s: "")
     chosen: Callable[[S], frozenset[str]] = field(default=lambda s: frozenset())
-    shown: Callable[[S], Mapping[str, int]] = field(default=lambda s: {})
+    shown: Callable[[S], Mapping[str, int] | None] = field(default=lambda s: None)
     formula: str = ""
 
 

@@ -14,6 +14,7 @@ from pypto_verified.targets.fifo import posts
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.access.overlap import needed, touched
 from verifiers.cross_flags import named_flag
+from verifiers.led import truths_passed
 from verifiers.race.accesses import Access
 from verifiers.race.answered import Answered
 from verifiers.race.busy import busy
@@ -25,7 +26,7 @@ from verifiers.race.items import Item
 from verifiers.race.order import PIPES, Order
 from verifiers.race.places import Box, OnChip, Place, apart
 from verifiers.race.rings import ring_slot, ring_slots
-from verifiers.race.values import Values, deciding, truths_passed
+from verifiers.race.values import Values, deciding
 from verifiers.race.walker import Again, Core, Pair, PairKey, Walker
 from verifiers.recurrence import counted
 from verifiers.solver.cone import names_of

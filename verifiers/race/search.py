@@ -12,9 +12,10 @@ from typing import TypeVar
 from pypto_verified.index import TRUE, Cond, substitute_cond
 from pypto_verified.index.cond import FALSE
 from pypto_verified.targets.pipes import Hazard
+from verifiers.led import truths_passed
 from verifiers.race.directed import leads, models, way
 from verifiers.race.runs import PASSED, Run, Want, Witness
-from verifiers.race.values import choices, truths_passed
+from verifiers.race.values import choices
 from verifiers.race.walker import Core, steps_of
 from verifiers.solver import Ladder
 from verifiers.solver.cone import names_of

@@ -174,12 +174,6 @@ def _alone(e: Expr, name: str) -> Expr:
     return from_atom(symbols_of(e)[name])
 
 
-def truths_passed(program: AccessProgram) -> Mapping[str, str]:
-    """Opaque Booleans that callers pass, each with the name of its argument."""
-    arguments = {a.name for a in program.func.args}
-    return {name: ssa for name, ssa in program.symbols.truths.items() if ssa in arguments}
-
-
 class Truths(dict[str, bool]):
     """Opaque Booleans: all of one truth, and noted."""
 

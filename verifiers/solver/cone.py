@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pypto_verified.index import FALSE, TRUE, Cond, all_of, any_of, symbols_of
 
@@ -14,12 +14,17 @@ def names_of(c: Cond) -> frozenset[str]:
 
 def with_truth(c: Cond, truth: bool) -> Cond:
     """A condition with all opaque Booleans of one truth."""
-    if c.kind == "var":
-        return TRUE if truth else FALSE
+    return with_truths(c, dict.fromkeys(booleans_of(c), truth))
+
+
+def with_truths(c: Cond, truths: Mapping[str, bool]) -> Cond:
+    """A condition with truths for some of its opaque Booleans."""
+    if c.kind == "var" and c.name in truths:
+        return TRUE if truths[c.name] else FALSE
     if c.kind == "not":
-        return ~with_truth(c.parts[0], truth)
+        return ~with_truths(c.parts[0], truths)
     if c.kind in ("and", "or"):
-        parts = [with_truth(p, truth) for p in c.parts]
+        parts = [with_truths(p, truths) for p in c.parts]
         return all_of(parts) if c.kind == "and" else any_of(parts)
     return c
 
