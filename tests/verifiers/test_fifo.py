@@ -11,11 +11,12 @@ from pypto_verified.pto.walk import walk_ops
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator import schedule
 from pypto_verified.simulator.schedule.confirm import confirm_order
+from pypto_verified.simulator.schedule.faults import EarlyError
 from pypto_verified.targets import target
 from tests.simulator.mixed import Mixed
 from tests.verifiers.examples_fifo import COPY, FREE, HALF, MAT, NEAR, PUSH, SIZE, pair_of_cores, pop, turns
 from tests.verifiers.examples_split import ACC, core
-from tests.verifiers.kernels import alloc
+from tests.verifiers.kernels import alloc, check
 from verifiers import Options, verify
 from verifiers.access import build_program
 from verifiers.fifo_turns import in_order
@@ -289,6 +290,40 @@ def test_a_free_in_a_branch_or_loop_may_come_before_a_use_in_the_block_around_it
 ) -> None:
     text = pair_of_cores(PUSH, "\n".join((NEAR, pop(), *body)), memory=False)
     assert verdicts(text, "FIFO-USED", "a5") == {expected}
+
+
+@pytest.mark.requirement("XC-09")
+@pytest.mark.parametrize(("body", "expected"), [
+    ((turns("%n", pop(), COPY, FREE),), {Verdict.PROVED}),
+    ((turns("%n", FREE, pop(), COPY),), {Verdict.REFUTED}),
+    ((turns("%n", pop(), COPY), turns("%n", FREE)), {Verdict.PROVED}),
+    ((turns("%n", FREE), turns("%n", pop(), COPY)), {Verdict.REFUTED}),
+    ((turns("%n", pop(), COPY, turns("%c2", FREE).replace("%i", "%j"), pop("u"), COPY.replace("%t", "%u")),),
+     {Verdict.REFUTED}),
+    ((turns("%n", pop(), COPY, pop("u"), COPY.replace("%t", "%u"), turns("%c2", FREE).replace("%i", "%j")),),
+     {Verdict.PROVED}),
+    ((f"%few = arith.cmpi slt, %n, %c2 : index\nscf.if %few {{\n{FREE}\n}}", turns("%n", pop(), FREE)),
+     {Verdict.REFUTED, Verdict.UNKNOWN}),
+])
+def test_on_a5_no_slot_is_given_back_before_its_tile_is_popped(body: tuple[str, ...], expected: set[Verdict]) -> None:
+    """Counts that agree in the end do not say so. Some size shows it, and the run of the first finding does; what was
+    copied on a2a3 nobody gives back."""
+    twice = "%u =" in "\n".join(body)
+    pushes = turns("%n", *[PUSH] * (2 if twice else 1))
+    text = pair_of_cores(pushes, "\n".join((NEAR, *body)), memory=False, slots=8)
+    assert verdicts(text, "FIFO-EARLY", "a5") == expected
+    module = read(text, "k.pto")
+    early = [any(isinstance(e, EarlyError) for e in schedule.replay(module, "cube", {"n": n}, target("a5")).errors)
+             for n in range(4)]
+    assert any(early) is (Verdict.REFUTED in expected)
+    found = [f for f in check(text, chip="a5", families="FIFO").findings
+             if f.rule == "FIFO-EARLY" and f.verdict is Verdict.REFUTED]
+    for f in found:
+        seen = confirm_order(module, "cube", f.rule, dict(f.witness), target("a5"), line=f.text_line or 0)
+        assert seen.startswith("confirmed: ")
+    memory = pair_of_cores(pushes, "\n".join((NEAR, *body)), slots=8)
+    assert verdicts(memory, "FIFO-EARLY", "a2a3") == set()
+    assert not any(schedule.replay(read(memory, "k.pto"), "cube", {"n": n}, target("a2a3")).stopped for n in range(4))
 
 
 # Both ends waiting for each other

@@ -64,6 +64,17 @@ def ring_places(program: AccessProgram, target: Target) -> dict[Root, InRing]:
 @lru_cache(maxsize=4)
 def pops_before(program: AccessProgram) -> dict[int, Expr | None]:
     """How many tiles were popped from its pipe before each pop and free; None where that is not expressed."""
+    return _before(program, frozenset(FREES))
+
+
+@lru_cache(maxsize=4)
+def frees_before(program: AccessProgram) -> dict[int, Expr | None]:
+    """The same of the tiles that were freed."""
+    return _before(program, frozenset(POP_OF))
+
+
+def _before(program: AccessProgram, asked: frozenset[str]) -> dict[int, Expr | None]:
+    """How many of the ops `asked` each pop and free of a pipe has before it there."""
     found: dict[int, Expr | None] = {}
     uses: dict[tuple[str, int], set[int]] = {}
     for step in program.steps:
@@ -72,24 +83,26 @@ def pops_before(program: AccessProgram) -> dict[int, Expr | None]:
             uses.setdefault((pop, pipe_id(step.op)), set()).add(step.index)
             found[step.index] = None
     for own in uses.values():
-        _Numbering(program, own, found).run(program.body, const(0))
+        _Numbering(program, own, asked, found).run(program.body, const(0))
     return found
 
 
 @dataclass(frozen=True, slots=True)
 class _Numbering:
-    """The pops before each of the steps `own`, written to `found`."""
+    """The ops `asked` before each of the steps `own`, written to `found`."""
 
     program: AccessProgram
     own: set[int]
+    asked: frozenset[str]
     found: dict[int, Expr | None]
 
     def run(self, node: Node, before: Expr | None) -> Expr | None:
-        """The pops after a node, with `before` of them in front of it."""
+        """Their number after a node, with `before` of them in front of it."""
         if isinstance(node, Step):
             if node.index in self.own:
                 self.found[node.index] = before
-            return before + 1 if before is not None and node.index in self.own and node.op.name in FREES else before
+            counts = node.index in self.own and node.op.name in self.asked
+            return before + 1 if before is not None and counts else before
         if isinstance(node, Sequence):
             for item in node.items:
                 before = self.run(item, before)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.pto.module import Module, Op
 from pypto_verified.pto.walk import walk_ops
-from pypto_verified.simulator.schedule.faults import LeftError
+from pypto_verified.simulator.schedule.faults import EarlyError, LeftError
 from pypto_verified.simulator.schedule.outcome import Outcome
 
 WAITING = ("EVENT-CORES", "EVENT-GROUP")
-PIPE_RULES = ("FIFO-POP", "FIFO-DRAIN", "FIFO-OVERRUN", *WAITING)
-"""Rules whose failure shows as a hang, as tiles that nobody pops or flags that nobody waits for, or as a race on a
-slot."""
+PIPE_RULES = ("FIFO-POP", "FIFO-DRAIN", "FIFO-OVERRUN", "FIFO-EARLY", *WAITING)
+"""Rules whose failure shows as a hang, as tiles that nobody pops or flags that nobody waits for, as a race on a
+slot, or as a slot that is given back too early."""
 _TRANSFERS = ("pto.tpush", "pto.tpop")
 
 
@@ -20,6 +20,9 @@ def seen_of_pipe(outcome: Outcome, rule: str, module: Module, line: int) -> str:
     if rule == "FIFO-OVERRUN":
         found = next((r for r in outcome.races if is_transfer(r.first.op) and is_transfer(r.second.op)), None)
         return str(found) if found is not None else ""
+    if rule == "FIFO-EARLY":
+        early = next((e for e in outcome.errors if isinstance(e, EarlyError)), None)
+        return f"pipe: {early}" if early is not None else ""
     lines = _alike(module, line)
     left = next((e for e in outcome.errors if isinstance(e, LeftError) and e.line in lines), None)
     if left is not None:

@@ -27,3 +27,7 @@ class CounterError(PipeError):
 
 class LeftError(PipeError):
     """What one core gave another is still there when all cores have ended: a tile, or a flag."""
+
+
+class EarlyError(PipeError):
+    """The slot of a tile is given back that no pop has taken."""

@@ -36,7 +36,7 @@ from pypto_verified.simulator.schedule.ends import (
     produces,
     tokens_of,
 )
-from pypto_verified.simulator.schedule.faults import LeftError, PipeError
+from pypto_verified.simulator.schedule.faults import EarlyError, LeftError, PipeError
 from pypto_verified.simulator.schedule.queue import Item
 from pypto_verified.simulator.schedule.releases import Release
 from pypto_verified.simulator.schedule.slots import Pop, Push, slot_of
@@ -224,9 +224,10 @@ def free(core: Core, issue: Issue) -> Iterator[Item]:
     end, split = _end(core, op, direction, issue.operands(core.env)), _split(op)
     end.freed += 1
     last = end.tiles[direction] - 1
-    if end.freed > end.tiles[direction]:
-        raise PipeError("a tile is given back that was not popped", help="free each popped tile once")
-    if end.frees(op) and not end.alone and posts(end.slots, last) is True:
+    told = end.frees(op)
+    if end.freed > end.tiles[direction] and (told or core.world.strict):
+        raise EarlyError("a tile is given back that was not popped", help="free each popped tile once, after its pop")
+    if told and not end.alone and posts(end.slots, last) is True:
         credit = _credit(core, op, end, split)
         tiles = range(end.told, end.freed)
         end.told = end.freed
