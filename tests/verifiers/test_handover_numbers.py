@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import pytest
 
+from pypto_verified.pto.reader import read as read_text
 from pypto_verified.report.model import Verdict
+from pypto_verified.simulator.schedule.confirm import confirm_order
+from pypto_verified.targets import target
 from tests.verifiers.examples_event import branch
+from tests.verifiers.examples_fifo import pair_of_cores, turns
 from tests.verifiers.examples_race import both, exp, pipes, read
 from tests.verifiers.kernels import alloc, kernel, load, store, tile, view, window
 from tests.verifiers.race_verdicts import judge
+from tests.verifiers.test_cores_wait import heard, told
+from verifiers import Options, verify
 
 ACC, VEC = tile(16, 16, "f32", "acc", "col_major", "row_major", 1024), tile(16, 16)
 
@@ -48,3 +54,19 @@ def test_on_one_core_too(asks: str, sizes: range) -> None:
         args="%M: index")
     (finding,) = (f for f in judge(text).findings if f.rule == "RACE-RAW")
     assert finding.verdict is Verdict.REFUTED and dict(finding.witness)["M"] in sizes
+
+
+@pytest.mark.requirement("EV-06")
+def test_a_size_that_the_other_core_alone_goes_by_is_told() -> None:
+    """The cube takes a flag that nobody gives in each turn of its loop, before it gives the one that the vector core
+    waits for: for a size of 0 both end."""
+    text = pair_of_cores(f"{turns('%n', heard(5, 'FIX'))}\n{told(3)}", heard(3))
+    module = read_text(text, "k.pto")
+    options = Options(families=frozenset({"EVENT"}), assume=("n >= 0",))
+    found = {r.name: [f for f in r.findings if f.rule == "EVENT-CORES" and f.verdict is Verdict.REFUTED]
+             for r in verify(module, target("a2a3"), options)}
+    for name in ("cube", "vector"):
+        (finding,) = found[name]
+        assert dict(finding.witness)["n"] > 0
+        assert confirm_order(module, name, finding.rule, dict(finding.witness), target("a2a3"),
+                             line=finding.text_line or 0).startswith("confirmed: ")

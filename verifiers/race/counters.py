@@ -10,10 +10,10 @@ from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import Step
 from verifiers.flags import trip_names
 from verifiers.race.handover import walk_cores
-from verifiers.race.parts import parts_of
+from verifiers.race.parts import deciding_both, parts_of
 from verifiers.race.rests import SIGNALS, unneeded
 from verifiers.race.sides import sides_of
-from verifiers.race.values import Values, choices, deciding
+from verifiers.race.values import Values, choices
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 
@@ -58,7 +58,8 @@ def _sets(step: Step, target: str) -> bool:
 def _over(context: Context, kind: str) -> tuple[dict[int, Mapping[str, int]], dict[int, str]]:
     """Sets of a core that goes on whenever it can, which find a counter full: the numbers of the run, or what it
     depends on."""
-    own, parts, names = context.program, parts_of(context), deciding(context.program)
+    own, parts = context.program, parts_of(context)
+    names = deciding_both(parts)
     background = own.symbols.facts & context.assumed
     found: dict[int, Mapping[str, int]] = {}
     asked: dict[int, str] = {}

@@ -12,11 +12,11 @@ from verifiers.race.dealings import Between, Key, Touch
 from verifiers.race.lanes import lanes_of, pairs_of_lanes
 from verifiers.race.members import LANE, Member, lane_of
 from verifiers.race.on_chip import shared_on_chip
-from verifiers.race.parts import Part, parts_of
+from verifiers.race.parts import Part, deciding_both, parts_of
 from verifiers.race.rests import ORDERS, unneeded
 from verifiers.race.sides import Sides, sides_of
 from verifiers.race.sync import is_manual
-from verifiers.race.values import Values, choices, deciding
+from verifiers.race.values import Values, choices
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 
@@ -92,7 +92,7 @@ def _between_kinds(context: Context) -> Iterator[CoreSite]:
     parts, sides = parts_of(context), sides_of(context)
     if sides is None or not sides.meeting:
         return
-    own = context.program
+    own, named = context.program, deciding_both(parts)
     tried = list(islice(choices(own, own.symbols.facts & context.assumed), MOST_RUNS)) or [{}]
     walks = [walk_cores(context, parts, {**tried[0], LANE: lane}, symbolic=True) for lane in (0, 1)]
     why = next((w.blind or "a core waits for ever for the other" for w in walks if w.blind or w.stuck), "")
@@ -112,7 +112,7 @@ def _between_kinds(context: Context) -> Iterator[CoreSite]:
             unsure = f"it depends on {', '.join(sorted(asked))}" if asked else unsure
         first, line = pair.first.access.step.op, own.location(pair.first.access.step.op).line
         label = f"{op_text(second.access.step.op)} ({second.member.kind} core) after {op_text(first)} line {line}"
-        shown = tuple((n, v) for n, v in given.items() if n in deciding(own))
+        shown = tuple((n, v) for n, v in given.items() if n in named)
         yield CoreSite(
             context, second.access.step.op, second.access.step.path, label, pair, fails, shown, unsure)
 

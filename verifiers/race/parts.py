@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from functools import lru_cache
 
 from pypto_verified.errors import NotModelled
@@ -11,6 +11,7 @@ from pypto_verified.pto.walk import walk_ops
 from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, build_program
 from verifiers.flags import cores_of, sections_of
+from verifiers.race.values import deciding
 from verifiers.sites import Context
 
 KINDS = ("cube", "vector")
@@ -40,6 +41,11 @@ def parts_of(context: Context) -> list[Part]:
         return []
     found = [Part(own.func.kernel_kind, own, frozenset()), Part(peer.kernel_kind, other, frozenset())]
     return sorted(found, key=lambda p: p.kind)
+
+
+def deciding_both(parts: Iterable[Part]) -> frozenset[str]:
+    """What a run of all cores goes by."""
+    return frozenset[str]().union(*(deciding(p.program) for p in parts))
 
 
 def _peer(func: Func, module: Module | None) -> Func | None:

@@ -14,10 +14,10 @@ from verifiers.cross_flags import named_flag
 from verifiers.race.cluster import Cluster
 from verifiers.race.handover import MOST_RUNS, walk_cores
 from verifiers.race.members import LANE
-from verifiers.race.parts import Part, parts_of
+from verifiers.race.parts import Part, deciding_both, parts_of
 from verifiers.race.rests import unneeded
 from verifiers.race.sides import sides_of
-from verifiers.race.values import choices, deciding
+from verifiers.race.values import choices
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 
@@ -73,7 +73,7 @@ def _alone(context: Context, steps: list[Step]) -> Iterator[TalkSite]:
 
 
 def _seen(context: Context, parts: list[Part]) -> _Seen:
-    own = context.program
+    own, named = context.program, deciding_both(parts)
     seen = _Seen()
     tried = list(islice(choices(own, own.symbols.facts & context.assumed), MOST_RUNS))
     if not tried:
@@ -84,7 +84,7 @@ def _seen(context: Context, parts: list[Part]) -> _Seen:
             seen.blind = seen.blind or run.blind or next((
                 f"it is not followed for all runs, because {m.why}" for m in run.members if m.why), "")
             if not run.blind:
-                _note(context, run, seen, {n: v for n, v in given.items() if n in deciding(own)})
+                _note(context, run, seen, {n: v for n, v in given.items() if n in named})
     return seen
 
 
