@@ -326,6 +326,28 @@ def test_on_a5_no_slot_is_given_back_before_its_tile_is_popped(body: tuple[str, 
     assert not any(schedule.replay(read(memory, "k.pto"), "cube", {"n": n}, target("a2a3")).stopped for n in range(4))
 
 
+@pytest.mark.requirement("EV-08")
+def test_a_race_with_a_popped_tile_that_another_pop_wrote_over_since_is_not_told() -> None:
+    """Five pops in each turn of four slots, of which a branch of it holds one: which slot that takes the text does not
+    tell, a run does. The copy that it is read by races with the next pop into that slot, which later ones hide."""
+    def inner(*body: str) -> str:
+        return turns("%c2", *body).replace("%i", "%j")
+
+    taken = "\n".join((pop("v"), COPY.replace("%t", "%v"), FREE))
+    text = pair_of_cores(
+        turns("%n", *[PUSH] * 5),
+        "\n".join((NEAR, turns("%n", inner(pop("t"), FREE, pop("u"), FREE), "%is = arith.cmpi sge, %i, %c0 : index",
+                               "scf.if %is {", taken, "}"))), slots=4)
+    module = read(text, "k.pto")
+    *_, result = verify(module, target("a2a3"), Options(families=frozenset({"RACE"}), explicit_sync=True))
+    found = [f for f in result.findings if f.verdict is Verdict.REFUTED]
+    assert {f.rule for f in found} == {"RACE-RAW", "RACE-WAR", "RACE-WAW"}
+    for f in found:
+        seen = confirm_order(
+            module, result.name, f.rule, dict(f.witness), target("a2a3"), line=f.text_line or 0)
+        assert seen.startswith("confirmed: "), f.message
+
+
 # Both ends waiting for each other
 
 def _crossed(chip: str, late: bool) -> Module:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from pypto_verified.index import Expr, const, symbols_of
@@ -87,6 +87,7 @@ class Run(Walker):
         self._early: dict[Want, tuple[int, int, Witness]] = {}
         self._slots: dict[Hashable, Hashable] = {}
         self._copied: set[Hashable] = set()
+        self._told: dict[int, Access] = {}
         try:
             self.walk()
         except Enough:
@@ -189,7 +190,8 @@ class Run(Walker):
                 self._copied.add(step.made.root)
             self._written_again(pipe_id(step.op))
         phases: dict[int, list[Item]] = {}
-        for access in self.accesses[step.index]:
+        for told in self.accesses[step.index]:
+            access = self._in_slot(told)
             place = self._at(access)
             if place is None:
                 continue
@@ -215,6 +217,14 @@ class Run(Walker):
         near = [a for a in since if a is not own and a.place.arena == own.place.arena
                 and (a.names | own.names) & self._open and apart(a.place, own.place) is not TRUE]
         return self.values.sources(self._open.intersection(n for a in near for n in a.names | own.names))
+
+    def _in_slot(self, access: Access) -> Access:
+        """What lies in any slot of a ring for all that the text tells lies in a certain one here."""
+        if not access.somewhere or access.tile is None or access.tile.root not in self._slots:
+            return access
+        if access.number not in self._told:
+            self._told[access.number] = replace(access, somewhere=False)
+        return self._told[access.number]
 
     def _at(self, access: Access) -> Place | None:
         """Where an access is in this run; None if it touches nothing."""
