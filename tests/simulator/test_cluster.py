@@ -160,6 +160,13 @@ def test_on_a5_a_slot_that_is_never_given_back_starves_the_producer(frees: int) 
         assert all(b.at.pipe == "FIX" for b in outcome.deadlock.blocked if b.at.core == "cube")
 
 
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+@pytest.mark.parametrize("direction", [1, 2, 3])
+def test_a_pipe_that_is_never_used_holds_nobody_back(chip: str, direction: int) -> None:
+    kernel = Mixed(chip, direction, 1, pushes=0, pops=0, frees=0)
+    assert kernel.run().deadlock is None
+
+
 @pytest.mark.parametrize(("chip", "strict", "told"), [
     ("a5", False, True), ("a2a3", False, False), ("a2a3", True, True)])
 def test_a_tile_is_given_back_once(chip: str, strict: bool, told: bool) -> None:

@@ -86,9 +86,9 @@ def prime(core: Core, end: End, unsplit: bool) -> Iterator[Item]:
 
 
 def _unsplit(core: Core, id: int) -> bool:
-    """Whether all transfers of a pipe are whole tiles: then lane 0 alone has them on a5."""
-    return all(op.attrs.get("split", 0) == 0 for op in core.code.issued
-               if "split" in op.attrs and number_of(op, "id", 0) == id)
+    """Whether a pipe has transfers, and all of whole tiles: then lane 0 alone has them on a5."""
+    splits = [op.attrs["split"] for op in core.code.issued if "split" in op.attrs and number_of(op, "id", 0) == id]
+    return bool(splits) and not any(splits)
 
 
 def _credit(core: Core, op: Op, end: End, split: Split) -> Give:
