@@ -315,8 +315,9 @@ def _verified(
 ) -> dict[str, FunctionResult]:
     """The verdicts on kernels that are one module, by name: what their compiled text says. Assumptions that they have
     the names of are taken out of `unused`."""
-    from pypto_verified.pairs import together
+    from pypto_verified.pairs import together, with_shared_arguments
 
+    group = with_shared_arguments(group) if len(group) > 1 else group
     module, options = together(group), replace(options, level=3)
     names = {a.function: a.names for a in group}
     try:

@@ -68,3 +68,59 @@ def test_what_is_not_modelled_is_told_at_its_own_line(tmp_path: Path) -> None:
                     "    def f(self, a: pl.Tensor[[16, 16], pl.FP32]):\n        b = pl.matmul(a, a)\n")
     (finding,) = check_file(str(path)).functions[0].findings
     assert (finding.line, finding.message) == (6, "not modelled: op tensor.matmul")
+
+
+TURNS = """\
+import pypto.language as pl
+
+
+@pl.program
+class Pair:
+    @pl.function(type=pl.FunctionType.AIC)
+    def cube(self, a: pl.Tensor[[pl.dynamic("M"), 64], pl.FP16], b: pl.Tensor[[64, 32], pl.FP16]):
+        peer = pl.import_peer_buffer(name="ring", peer_func="vector")
+        pl.aic_initialize_pipe(peer, pl.const(0, pl.INT32), dir_mask=1, slot_size=2048)
+        right = pl.move(pl.load(b, [0, 0], [64, 32], target_memory=pl.Mem.Mat), target_memory=pl.Mem.Right)
+        for i in pl.range(pl.tensor.dim(a, 0) // 16):
+            t = pl.load(a, [i * 16, 0], [16, 64], target_memory=pl.Mem.Mat)
+            pl.tpush_to_aiv(pl.matmul(pl.move(t, target_memory=pl.Mem.Left), right), split=0)
+
+    @pl.function(type=pl.FunctionType.AIV)
+    def vector(self, out: pl.Out[pl.Tensor[[pl.dynamic("M"), 32], pl.FP32]]):
+        ring = pl.reserve_buffer(name="ring", size=16384, base=pl.AUTO)
+        pl.aiv_initialize_pipe(ring, pl.const(0, pl.INT32), dir_mask=1, slot_size=2048)
+        for i in pl.range(TIMES):
+            v: pl.Tile[[16, 32], pl.FP32, pl.Mem.Vec] = pl.tpop_from_aic(split=0)
+            y = pl.mul(v, 0.5)
+            pl.tfree_to_aic(v)
+            out = pl.store(y, [i * 16, 0], out)
+        return out
+"""
+
+
+@pytest.mark.requirement("XC-09")
+@pytest.mark.parametrize(("times", "rules"), [
+    ("pl.tensor.dim(out, 0) // 16", set()), ("pl.tensor.dim(out, 0) // 16 + 1", {"FIFO-POP"}),
+    ("pl.tensor.dim(out, 0) // 16 - 1", {"FIFO-DRAIN"})])
+def test_what_two_kernels_of_a_pair_call_alike_is_the_same(times: str, rules: set[str], tmp_path: Path) -> None:
+    """M is the third argument of one and the second of the other; `b` and `out` are both second, and not one tensor."""
+    found = _checked(TURNS.replace("TIMES", times), tmp_path)
+    assert {f.rule for r in found.values() for f in r.findings if f.rule.startswith("FIFO")} == rules
+    assert {o.rule for r in found.values() for o in r.obligations} >= {"FIFO-POP", "FIFO-DRAIN"}
+    assert not any(f.rule.startswith("RACE") for r in found.values() for f in r.findings)
+
+
+def test_two_sizes_of_different_names_may_differ(tmp_path: Path) -> None:
+    found = _checked(TURNS.replace("TIMES", "pl.tensor.dim(out, 0) // 16").replace(
+        'pl.Tensor[[pl.dynamic("M"), 32]', 'pl.Tensor[[pl.dynamic("N"), 32]'), tmp_path)
+    told = {f.rule: f for r in found.values() for f in r.findings if f.rule.startswith("FIFO")}
+    assert {f.verdict for f in told.values()} == {Verdict.UNKNOWN}
+    assert told["FIFO-POP"].needs == "M // 16 >= N // 16" and told["FIFO-DRAIN"].needs == "N // 16 >= M // 16"
+
+
+def test_an_argument_of_two_types_leaves_each_kernel_its_own(tmp_path: Path) -> None:
+    text = TURNS.replace("TIMES", "pl.tensor.dim(out, 0) // 16").replace("out:", "a:").replace("(out", "(a").replace(
+        "out = pl.store(y, [i * 16, 0], out)\n        return out", "a = pl.store(y, [i * 16, 0], a)\n        return a")
+    found = _checked(text, tmp_path)
+    told = [f for r in found.values() for f in r.findings if f.rule.startswith("FIFO")]
+    assert told and all("the ends count by values of their own" in f.message for f in told)
