@@ -50,7 +50,7 @@ def search(
         for told, truths in product((*others, *asked), ((False,), (True,)) if flags else (_BOTH,)):
             if group and substitute_cond(led, told) is not FALSE:
                 here: dict[Want, Witness] = {}
-                ran = _try(core, set(group), here, choices(program, background, told), truths=truths)
+                ran = _try(core, set(group), here, choices(program, background, told), truths=truths, once=True)
                 group -= {want for want in group - here.keys() if _took_place(want, ran)}
         for want in group:
             found[want] = replace(found[want], asked=frozenset())
@@ -88,10 +88,10 @@ _MODELS = 3
 
 def _try(
     core: Core, left: set[Want], found: dict[Want, Witness], tried: Iterable[dict[str, int]],
-    spared: dict[Want, str] | None = None, truths: tuple[bool, ...] = _BOTH,
+    spared: dict[Want, str] | None = None, truths: tuple[bool, ...] = _BOTH, once: bool = False,
 ) -> Counter[tuple[int, bool]]:
     """Run until all of `left` are found or the budget is spent; those that depend on nothing that is not chosen leave
-    `left`. How often each step took place in one run at most, as in `Run`."""
+    `left`, with `once` any that is found. How often each step took place in one run at most, as in `Run`."""
     budget, opaque = MOST_STEPS, False
     ran: Counter[tuple[int, bool]] = Counter()
     for given, truth in product(tried, truths):
@@ -109,6 +109,6 @@ def _try(
             known = found.get(want)
             if known is None or (known.asked and not witness.asked):
                 found[want] = witness
-            if not witness.asked:
+            if once or not witness.asked:
                 left.discard(want)
     return ran
