@@ -140,9 +140,11 @@ def _uses(sets: bool, context: Context) -> Iterator[FlagSite]:
 
 
 def _same_source(traces: dict[Key, Trace], uses: list[tuple[Trace, Action]]) -> list[Trace]:
-    """The stricter reading of EVENT-KEY: flags of one source pipe and id are one."""
-    ids, (source, destination) = {t.id for t, _ in uses}, uses[0][1].pair
-    return [t for t in traces.values() if t.id in ids and t.pair[0] == source and t.pair[1] != destination]
+    """The stricter reading of EVENT-KEY: flags of one source pipe and id of a core are one."""
+    own, (source, destination) = [t for t, _ in uses], uses[0][1].pair
+    asked = {(core, t.id) for (core, _, _), t in traces.items() if t in own}
+    return [t for (core, _, _), t in traces.items()
+            if (core, t.id) in asked and t.pair[0] == source and t.pair[1] != destination]
 
 
 def _tried(context: Context, sites: Iterator[FlagSite]) -> Iterator[FlagSite]:

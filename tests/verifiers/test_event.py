@@ -72,6 +72,19 @@ def test_the_stricter_reading_takes_source_and_id_for_the_key() -> None:
     assert strictly(apart) == PROVED
 
 
+def test_the_stricter_reading_keeps_the_cores_of_a_function_apart() -> None:
+    """MTE2 of the cube and MTE2 of the vector cores have flags of their own."""
+    cube = ("pto.section.cube {", flag("set", 0, "MTE2 MTE1"), flag("wait", 0, "MTE2 MTE1"), "}")
+    vector = ("pto.section.vector {", flag("set", 0, "MTE2 V"), flag("wait", 0, "MTE2 V"), "}")
+    options = Options(families=frozenset({"EVENT"}), strict=True)
+    (result,) = verify(read(flags(*cube, *vector), "k.pto"), target("a2a3"), options)
+    assert verdicts(result, "EVENT-SET") == PROVED and not result.findings
+    inner = ("pto.section.cube {", flag("set", 0, "MTE2 MTE1"), flag("set", 0, "MTE2 M"), flag("wait", 0, "MTE2 M"),
+             flag("wait", 0, "MTE2 MTE1"), "}")
+    (result,) = verify(read(flags(*inner, *vector), "k.pto"), target("a2a3"), options)
+    assert [f.verdict for f in result.findings if f.rule == "EVENT-SET"] == [REFUTED]
+
+
 def test_the_stricter_reading_names_the_flag_that_it_takes_for_the_same() -> None:
     text = flags(flag("set", 2, "MTE3 V"), flag("set", 2, "MTE3 MTE2"), flag("wait", 2, "MTE3 MTE2"),
                  flag("wait", 2, "MTE3 V"))
