@@ -14,6 +14,10 @@ from pypto_verified.targets import Target
 MAX_STEPS = 200_000
 """Ops of one replay; a witness that needs more is not run."""
 
+UNDER_THE_OTHER_READING = "not run: of what does not concern the order of ops a run takes the usual reading"
+"""What is said of a strict refutation that a run does not show."""
+
+
 def replayed(
     result: FunctionResult, module: Module, target: Target, seed: int, names: Mapping[str, str],
     outputs: tuple[str, ...] = (), strict: bool = False,
@@ -21,7 +25,8 @@ def replayed(
     """The result with `replay` filled in for each refutation that a run can show, and one ERROR more for each that ran
     and did not show it though no data could hide it. One that another fault of the same run keeps from being shown is
     UNKNOWN until that is repaired. `names`: what the user calls an argument of the text; `outputs`:
-    the arguments that are declared as outputs; `strict`: the stricter reading of each fact."""
+    the arguments that are declared as outputs; `strict`: the stricter reading of each fact, which a run takes of those
+    about order."""
     if all(f.verdict is not Verdict.REFUTED for f in result.findings):
         return result
     from pypto_verified.simulator.confirm import UNCHANGED
@@ -37,6 +42,8 @@ def replayed(
         if _is_behind(shown):
             behind.add((finding.rule, finding.site))
             finding = _withheld(finding)
+        if shown.startswith("not observed") and strict and not _is_order(finding.rule):
+            shown = UNDER_THE_OTHER_READING
         findings.append(replace(finding, replay=shown))
         if shown.startswith("not observed") and shown != UNCHANGED:
             findings.append(_fault(finding, shown))

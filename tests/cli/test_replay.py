@@ -269,3 +269,13 @@ def test_a_fill_in_place_of_what_was_never_written_is_seen() -> None:
     found = {f.rule: f.replay for f in result.findings}
     assert found["INIT-READ"].startswith("confirmed: uninitialised: ")
     assert "REPLAY" not in found
+
+
+def test_a_stricter_reading_that_no_run_takes_is_no_fault_of_the_tool() -> None:
+    """The text calls the left operand what the other chip has (LEFT-LAYOUT): the usual reading takes no notice."""
+    matmul = str(BROKEN.parent / "matmul.py")
+    told = {strict: [f for function in check_file(matmul, CheckOptions(strict=strict, timeout=0)).functions
+                     for f in function.findings] for strict in (False, True)}
+    assert not told[False]
+    assert told[True] and {f.rule for f in told[True]} == {"LAYOUT-CUBE"}
+    assert all(f.replay.startswith("not run: ") for f in told[True])
