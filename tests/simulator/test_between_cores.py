@@ -249,6 +249,15 @@ def test_a_hard_barrier_waits_for_every_core_of_the_chip(blocks: int, hangs: boo
     assert run(met("soft", "aic_only"), blocks=blocks).clean
 
 
+def test_a_hard_barrier_is_never_left_where_blocks_wait_for_a_core() -> None:
+    """The fifth block begins when another has ended, and that waits for it."""
+    assert run(met("hard", "aic_only"), blocks=4, chip=4).clean
+    deadlock = run(met("hard", "aic_only"), blocks=5, chip=4).deadlock
+    assert deadlock is not None and len(deadlock.blocked) == 5
+    assert deadlock.blocked[0].waits_for == (
+        "4 cores at the barrier, 5 are there, but 5 run this kernel, and the chip has no more cores")
+
+
 def window(tensor: str) -> str:
     """%mine: 16 rows of a tensor from %row."""
     return (f"%mine = pto.partition_view %{tensor}_v, offsets = [%row, %c0], sizes = [%c16, %c8] : "

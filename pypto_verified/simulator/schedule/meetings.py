@@ -65,7 +65,12 @@ class Leave(Item):
         return [arrived[i][turn - 1] for i in self.participants if len(arrived.get(i, ())) >= turn]
 
     def ready(self) -> bool:
-        return len(self._there()) >= self.expected
+        # Blocks without a core begin when others have ended, which wait for them here.
+        return len(self._there()) >= self.expected and not self._crowded()
+
+    def _crowded(self) -> bool:
+        """Whether more run than the chip has cores."""
+        return self.hard and len(self.participants) > self.expected
 
     def run(self, lane: Timeline) -> None:
         self.core.hold(together(self._there()))
@@ -76,6 +81,8 @@ class Leave(Item):
         if launched < self.expected:
             text += f" and only {launched} run this kernel" + (
                 ": a hard barrier counts every core of the chip" if self.hard else "")
+        elif self._crowded():
+            text += f", but {launched} run this kernel, and the chip has no more cores"
         return Want(text, ("meeting", id(self.meeting)))
 
 
