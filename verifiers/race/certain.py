@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from pypto_verified.index import Expr
 from pypto_verified.index.cond import TRUE
-from pypto_verified.layouts import BLayout, SLayout
+from pypto_verified.layouts import BLayout, SLayout, Space
 from verifiers.access import Rect, Step, TileUse
 from verifiers.access.indexed import indexed
 from verifiers.access.overlap import same_bytes
@@ -37,6 +37,8 @@ def touched_in_run(
         return base, replace(rect, rows=0)
     rows, cols = extent(tile.valid_rows), extent(tile.valid_cols)
     (source, *_), (result, *_) = step.tiles("src") or (tile,), step.tiles("dst") or (tile,)
+    if step.op.name in FILLS and result.type.loc is Space.MAT:
+        return base, replace(rect, rows=0)  # it lies around the valid part of a boxed tile, in pieces
     if step.op.name in FILLS and same_bytes(source, result) is TRUE:
         return _filled(source, rect, base, rows, extent) if writes else (base, replace(rect, rows=0))
     return base, certain(tile, rect, rows, cols)

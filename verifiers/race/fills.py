@@ -1,7 +1,8 @@
 """What a fill in place leaves alone: it copies nothing, so it reads nothing and writes padding only.
 
 The assembler fills in place where source and destination are one allocation, or two at one constant address (PTOAS
-inferTFillPadLoweringKindAfterMemoryPlanning).
+inferTFillPadLoweringKindAfterMemoryPlanning). In L1 there is no other fill: what lies around the destination's valid
+region becomes zeros, whatever the source is (PTO-ISA TFillPad.hpp).
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ def in_place(step: Step) -> bool:
     if step.op.name not in FILLS:
         return False
     (source, *_), (result, *_) = step.tiles("src") or (None,), step.tiles("dst") or (None,)
+    if result is not None and result.type.loc is Space.MAT:
+        return True
     if source is None or result is None or source.type.loc is not Space.VEC or result.type.loc is not Space.VEC:
         return False
     if same_bytes(source, result) is not TRUE or source.type.dtype.bytes == 1:
@@ -34,8 +37,9 @@ def fills_nothing(step: Step) -> bool:
     """Whether a fill in place finds no padding: all of its tile is valid."""
     if not in_place(step):
         return False
-    source = step.tiles("src")[0]
-    return (source.valid_rows.value, source.valid_cols.value) == (source.type.rows, source.type.cols)
+    (result,) = step.tiles("dst")
+    tile = result if result.type.loc is Space.MAT else step.tiles("src")[0]
+    return (tile.valid_rows.value, tile.valid_cols.value) == (tile.type.rows, tile.type.cols)
 
 
 def beside(fill: Step, other: Step, tile: TileUse) -> bool:
