@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from benchmarks.sync_nest import checked, nest
+from pypto_verified.index import symbol
+from pypto_verified.index.cond import as_cond
 from pypto_verified.report.model import Verdict
 from pypto_verified.targets.pipes import CrossFlag, cross_flag
 from verifiers.race import found
+from verifiers.race.literals import strongest
 
 SECONDS = 1.0
 SLACK = 2
@@ -40,3 +45,15 @@ def test_what_a_function_hears_is_not_asked_for_each_pair_of_ops(monkeypatch: py
     monkeypatch.setattr(found, "cross_flag", counted)
     result, _ = checked(nest(64))
     assert asked and len(result.obligations) > 30 and len(asked) < 10 * 64
+
+
+def test_what_is_known_along_a_path_is_kept_short_in_one_pass() -> None:
+    """Of lower bounds that differ by a number the highest stays, whatever their number; all else stays."""
+    sizes = [symbol(f"s{n}", 0) for n in range(1500)]
+    literals = [as_cond(e - k >= 0) for k in (1, 3, 2) for e in sizes]
+    start = time.perf_counter()
+    assert strongest(literals) == {as_cond(e - 3 >= 0) for e in sizes}
+    assert time.perf_counter() - start < 2  # comparing all with all takes many times that
+    same, other = as_cond(sizes[0] - sizes[1] >= 0), as_cond(sizes[0] - sizes[1] >= 5)
+    for known in ((same, other, ~same), (other, same, ~same)):
+        assert strongest(known) == {other, ~same}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
+from functools import lru_cache
 from typing import TypeAlias
 
 from pypto_verified.index import Cond
@@ -35,18 +36,25 @@ def _by_difference(c: Cond, known: Literals) -> Cond:
     if c.expr is None:
         return c
     for fact in known:
-        if fact.kind != "nonneg" or fact.expr is None:
+        if fact.kind != "nonneg":
             continue
         # fact.expr >= 0, so whatever exceeds it by a positive amount is positive.
-        above, below = c.expr - fact.expr, -c.expr - fact.expr
+        above, below = _least(c, fact)
         if c.kind == "nonneg":
-            if above.lo is not None and above.lo >= 0:
+            if above is not None and above >= 0:
                 return TRUE
-            if below.lo is not None and below.lo >= 1:
+            if below is not None and below >= 1:
                 return FALSE
-        elif (above.lo is not None and above.lo >= 1) or (below.lo is not None and below.lo >= 1):
+        elif (above is not None and above >= 1) or (below is not None and below >= 1):
             return FALSE
     return c
+
+
+@lru_cache(maxsize=1 << 15)
+def _least(c: Cond, fact: Cond) -> tuple[int | None, int | None]:
+    """What c.expr - fact.expr and -c.expr - fact.expr are at least. Paths ask it of the same literals many times."""
+    assert c.expr is not None and fact.expr is not None
+    return (c.expr - fact.expr).lo, (-c.expr - fact.expr).lo
 
 
 def with_conjuncts(known: Literals, c: Cond) -> Literals:
@@ -56,18 +64,16 @@ def with_conjuncts(known: Literals, c: Cond) -> Literals:
 
 
 def strongest(known: Iterable[Cond]) -> Literals:
-    """The same without what follows from the rest by a constant difference."""
-    kept: list[Cond] = []
+    """The same without what follows from the rest by a constant difference: of lower bounds for one polynomial, the
+    highest."""
+    kept: dict[Hashable, Cond] = {}
     for c in known:
-        if c is TRUE or any(_follows(c, other) for other in kept):
+        if c is TRUE:
             continue
-        kept = [other for other in kept if not _follows(other, c)]
-        kept.append(c)
-    return frozenset(kept)
-
-
-def _follows(c: Cond, fact: Cond) -> bool:
-    if c is fact or c.kind != "nonneg" or fact.kind != "nonneg" or c.expr is None or fact.expr is None:
-        return c is fact
-    difference = (c.expr - fact.expr).value
-    return difference is not None and difference >= 0
+        if c.kind != "nonneg" or c.expr is None:
+            kept[c] = c
+            continue
+        other = kept.get(c.expr.terms)
+        if other is None or other.expr is None or other.expr.constant > c.expr.constant:
+            kept[c.expr.terms] = c
+    return frozenset(kept.values())
