@@ -279,3 +279,13 @@ def test_a_stricter_reading_that_no_run_takes_is_no_fault_of_the_tool() -> None:
     assert not told[False]
     assert told[True] and {f.rule for f in told[True]} == {"LAYOUT-CUBE"}
     assert all(f.replay.startswith("not run: ") for f in told[True])
+
+
+@pytest.mark.parametrize(("chip", "second"), [("a2a3", "pto.tpush_to_aiv"), ("a5", "pto.texp")])
+def test_a_producer_that_is_too_many_tiles_ahead_is_shown_by_what_meets_its_push(chip: str, second: str) -> None:
+    """Through global memory another push; in the vector core's memory the op that still works on the slot."""
+    path = BROKEN.parents[1] / "tests" / "corpus" / "reject" / "fifo_five_slots.pto"
+    functions = check_file(str(path), CheckOptions(target=chip, timeout=0)).functions
+    found = [f for function in functions for f in function.findings]
+    assert {(f.rule, f.verdict) for f in found} == {("FIFO-OVERRUN", Verdict.REFUTED)}
+    assert all(f.replay.startswith("confirmed: ") and second in f.replay for f in found)

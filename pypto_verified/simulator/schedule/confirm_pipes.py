@@ -18,8 +18,11 @@ _TRANSFERS = ("pto.tpush", "pto.tpop")
 def seen_of_pipe(outcome: Outcome, rule: str, module: Module, line: int) -> str:
     """What the run of one of `PIPE_RULES`, refuted at `.pto` line `line`, shows; '' if nothing."""
     if rule == "FIFO-OVERRUN":
-        found = next((r for r in outcome.races if is_transfer(r.first.op) and is_transfer(r.second.op)), None)
-        return str(found) if found is not None else ""
+        # On a5 ops of the other core work on the slot itself, which a push of the next tile meets.
+        pushed = [r for r in outcome.races if any(_pushes(x.op) for x in (r.first, r.second))]
+        between = [r for r in pushed if r.first.core != r.second.core]
+        both = [r for r in pushed if is_transfer(r.first.op) and is_transfer(r.second.op)]
+        return str((both or between)[0]) if both or between else ""
     if rule == "FIFO-EARLY":
         early = next((e for e in outcome.errors if isinstance(e, EarlyError)), None)
         return f"pipe: {early}" if early is not None else ""
@@ -42,6 +45,10 @@ def _alike(module: Module, line: int) -> set[int]:
     if asked is None:
         return {line}
     return {op.line for op in ops if op.name == asked.name and pipe_id(op) == pipe_id(asked)}
+
+
+def _pushes(op: Op) -> bool:
+    return op.name.startswith(_TRANSFERS[0])
 
 
 def is_transfer(op: Op) -> bool:
