@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
@@ -55,9 +56,15 @@ class Found:
         wanted: list[Want] = [("order", key) for key, pair in pairs if pair.fails]
         wanted += [("seen", key) for key, pair in pairs if pair.unseen]
         wanted += [("again", key) for key, again in self.flow.again.items() if again.open]
+        if not wanted:
+            return {}
+        return search(
+            self._narrowed(wanted), wanted, self._background, self.flow.ladder, self.spared, self._narrowed)
+
+    def _narrowed(self, wanted: Iterable[Want]) -> Core:
+        """The core with the accesses that matter to some failures."""
         core = self.flow.core
-        core = replace(core, kept=related(core, self.flow.pairs, (key for _, key in wanted)))
-        return search(core, wanted, self._background, self.flow.ladder, self.spared) if wanted else {}
+        return replace(core, kept=related(core, self.flow.pairs, (key for _, key in wanted)))
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,7 @@ found."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from itertools import product
 from typing import TypeVar
@@ -13,6 +13,7 @@ from pypto_verified.index import TRUE, Cond, substitute_cond
 from pypto_verified.index.cond import FALSE
 from pypto_verified.targets.pipes import Hazard
 from verifiers.led import truths_passed
+from verifiers.race.busy import named
 from verifiers.race.directed import leads, models, way
 from verifiers.race.runs import PASSED, Run, Want, Witness
 from verifiers.race.values import choices
@@ -21,26 +22,42 @@ from verifiers.solver import Ladder
 from verifiers.solver.cone import names_of
 
 MOST_STEPS = 40_000
-"""Steps of all runs that look for a failure of one function."""
+"""Steps of the runs that look for failures along one way, or with one choice of what callers pass."""
+MOST_OF_ALL = 80_000
+"""Steps of all that look for failures of one function, and again of all that ask whether callers can avoid them. Ways
+that have less left than LEAST_STEPS get so many."""
+LEAST_STEPS = 2_000
 
 
 def search(
-    core: Core, wanted: Iterable[Want], background: Cond, ladder: Ladder, spared: dict[Want, str] | None = None
+    core: Core, wanted: Iterable[Want], background: Cond, ladder: Ladder, spared: dict[Want, str] | None = None,
+    narrowed: Callable[[Iterable[Want]], Core] | None = None,
 ) -> dict[Want, Witness]:
     """For each pair that is asked for, a run in which nothing orders it, or makes it visible, if one is found among
     small numbers. A run that depends on what its caller passes counts if each value that is tried and lets both ops
     take place leads to a failure: then no caller is right. One that depends on data does not count. `spared` gets why a
-    pair is not shown to fail though this core alone does not order it."""
+    pair is not shown to fail though this core alone does not order it. `narrowed`: the core with what matters to some
+    of what is wanted."""
     found: dict[Want, Witness] = {}
     program, kinds = core.program, core.program.symbols.kinds
     ways = {want: way(program, want[1][:2]) for want in wanted}
     known = list(dict.fromkeys(ways.values()))[:_WAYS]
-    for led, group in _grouped({want: led if led in known else TRUE for want, led in ways.items()}).items():
+    groups = _grouped({want: led if led in known else TRUE for want, led in ways.items()})
+    purse = _Purse(len(groups))
+    for led, group in groups.items():
+        purse.next()
+        own = narrowed(group) if narrowed is not None else core
+        about = named(own, background)
         for told in leads(program, led, background, steps_of(core)[1], ladder):
             left = {want for want in group if want not in found or not found[want].asked <= names_of(led)}
             if left:
-                _try(core, left, found, choices(program, background, told), spared)
-    for (led, names), group in _grouped({w: (ways[w], found[w].asked) for w in found if found[w].asked}).items():
+                _try(own, left, found, choices(program, background, told, about), purse, spared)
+    asking = _grouped({w: (ways[w], found[w].asked) for w in found if found[w].asked})
+    purse = _Purse(len(asking))
+    for (led, names), group in asking.items():
+        purse.next()
+        own = narrowed(group) if narrowed is not None else core
+        about = named(own, background)
         flags = names & truths_passed(program).keys()
         if not all(kinds.get(n) in PASSED for n in names - flags):
             continue
@@ -48,10 +65,12 @@ def search(
         others = [dict.fromkeys(names - flags, value) for value in (_TRIED if names - flags else _TRIED[:1])]
         others += [{**told, **model} for model in asked[:1] if model for told in others]
         for told, truths in product((*others, *asked), ((False,), (True,)) if flags else (_BOTH,)):
-            if group and substitute_cond(led, told) is not FALSE:
+            there = {want for want in group if substitute_cond(ways[want], told) is not FALSE}
+            if there:
                 here: dict[Want, Witness] = {}
-                ran = _try(core, set(group), here, choices(program, background, told), truths=truths, once=True)
-                group -= {want for want in group - here.keys() if _took_place(want, ran)}
+                tried = choices(program, background, told, about)
+                ran = _try(own, set(there), here, tried, purse, truths=truths, once=True)
+                group -= {want for want in there - here.keys() if purse.short or _took_place(want, ran)}
         for want in group:
             found[want] = replace(found[want], asked=frozenset())
     return found
@@ -86,13 +105,42 @@ _MODELS = 3
 """Values of the same that the branches around both ops ask for."""
 
 
+class _Purse:
+    """The steps of one function, shared out between groups: what one leaves is there for the others, and one that needs
+    more may take half of theirs. `short`: the last try had less than it would have had alone, and spent it."""
+
+    def __init__(self, groups: int) -> None:
+        self._groups = groups
+        self._left = MOST_OF_ALL
+        self._own = 0
+        self.short = False
+
+    def next(self) -> None:
+        """The next group begins."""
+        self._left += self._own
+        share = self._left // self._groups
+        self._groups -= 1
+        self._own = share + (self._left - share) // 2
+        self._left -= self._own
+
+    def take(self) -> int:
+        """The steps of a try."""
+        return max(LEAST_STEPS, min(MOST_STEPS, self._own))
+
+    def spent(self, steps: int, of: int) -> None:
+        """A try that had `of` has ended."""
+        self._own = max(0, self._own - steps)
+        self.short = steps >= of and of < MOST_STEPS
+
+
 def _try(
-    core: Core, left: set[Want], found: dict[Want, Witness], tried: Iterable[dict[str, int]],
+    core: Core, left: set[Want], found: dict[Want, Witness], tried: Iterable[dict[str, int]], purse: _Purse,
     spared: dict[Want, str] | None = None, truths: tuple[bool, ...] = _BOTH, once: bool = False,
 ) -> Counter[tuple[int, bool]]:
     """Run until all of `left` are found or the budget is spent; those that depend on nothing that is not chosen leave
     `left`, with `once` any that is found. How often each step took place in one run at most, as in `Run`."""
-    budget, opaque = MOST_STEPS, False
+    most = budget = purse.take()
+    opaque = False
     ran: Counter[tuple[int, bool]] = Counter()
     for given, truth in product(tried, truths):
         if not left or budget <= 0:
@@ -111,4 +159,5 @@ def _try(
                 found[want] = witness
             if once or not witness.asked:
                 left.discard(want)
+    purse.spent(most - max(budget, 0), most)
     return ran

@@ -188,13 +188,14 @@ class Truths(dict[str, bool]):
 
 
 def choices(
-    program: AccessProgram, background: Cond, told: Mapping[str, int] = MappingProxyType({})
+    program: AccessProgram, background: Cond, told: Mapping[str, int] = MappingProxyType({}),
+    named: frozenset[str] | None = None,
 ) -> Iterator[dict[str, int]]:
     """Values for extents, block indices and parameters, small ones first, under which the assumptions hold; those of
-    `told` stay."""
+    `told` stay, and those that are not `named` have one value: they make no difference."""
     kinds = program.symbols.kinds
     names = [n for n, k in kinds.items() if k in _CHOSEN or n in trip_names(program)]
-    used = deciding(program)
+    used = deciding(program) if named is None else deciding(program) & named
     moving = [n for n in names if n in used and n not in told][:6]
     loops = _loops(program)
     steps = sorted({s for loop in loops for s in _strides(loop)} | {v for v in told.values() if v > 1})

@@ -1,0 +1,67 @@
+"""How much is run to find a failure, and to ask whether callers can avoid it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from pypto_verified.report.model import Verdict
+from tests.verifiers.examples_event import branch
+from tests.verifiers.examples_race import barrier, both, exp, loop, pipes, read
+from tests.verifiers.race_verdicts import judge, verdicts_of
+from verifiers.race import search
+from verifiers.race.runs import Run
+from verifiers.race.search import _Purse
+
+
+@pytest.fixture
+def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The steps of each run."""
+    found: list[int] = []
+
+    def run(core: Any, given: Any, truth: Any, wanted: Any, budget: int) -> Any:
+        made = whole(core, given, truth, wanted, budget)
+        found.append(budget - made.budget)
+        return made
+
+    whole = Run
+    monkeypatch.setattr(search, "Run", run)
+    return found
+
+
+RACE = (exp("a", "b"), exp("b", "c"))
+"""On one pipe, without a barrier."""
+
+
+def test_numbers_that_make_no_difference_to_a_pair_are_not_tried(runs: list[int]) -> None:
+    """A loop that loads another tile, before a pair that is ordered for one value."""
+    pair = (both("S V"), exp("a", "b"), branch("eq, %n, %c1", barrier("V")), exp("b", "b"))
+    judge(pipes(*pair, args="%n: index"))
+    alone = len(runs)
+    runs.clear()
+    other = loop("m", branch("eq, %k, %c1", read("c")))
+    judge(pipes(other, *pair, args="%n: index, %m: index, %k: index"))
+    assert alone == len(runs) > 0
+
+
+def test_one_failing_run_for_each_value_of_a_caller_is_enough(runs: list[int]) -> None:
+    """A value that only counts iterations in between decides how often the pair fails, not whether."""
+    result = judge(pipes(both("S V"), branch("sgt, %n, %c1", *RACE), args="%n: index"))
+    assert Verdict.REFUTED in verdicts_of(result)
+    assert len(runs) < 60
+
+
+def test_what_a_function_may_take_is_shared_fairly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "MOST_OF_ALL", 120_000)
+    purse = _Purse(3)
+    taken = []
+    for _ in range(3):
+        purse.next()
+        for _ in range(20):
+            taken.append(purse.take())
+            purse.spent(taken[-1], taken[-1])
+    assert taken[0] == search.MOST_STEPS and not min(taken) < search.LEAST_STEPS
+    assert sum(taken[:20]) > sum(taken[20:40]) > 20 * search.LEAST_STEPS
+    assert sum(taken) <= 120_000 + 60 * search.LEAST_STEPS
+    assert purse.short
