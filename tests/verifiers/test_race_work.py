@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pypto_verified.report.model import Verdict
-from tests.verifiers.examples_event import branch
-from tests.verifiers.examples_race import barrier, both, exp, loop, pipes, read
+from tests.verifiers.examples_event import branch, loop
+from tests.verifiers.examples_race import barrier, both, exp, pipes, read
 from tests.verifiers.race_verdicts import judge, verdicts_of
 from verifiers.race import search
 from verifiers.race.runs import Run
