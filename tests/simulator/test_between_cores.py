@@ -189,11 +189,13 @@ def test_on_a5_the_second_lanes_flags_are_sixteen_higher_on_the_cube(lane: int, 
 @pytest.mark.parametrize("order", ORDERS)
 def test_a_flag_across_blocks_is_passed_on_when_all_cores_of_a_kind_have_set_it(order: str) -> None:
     every = vector("pto.set_cross_block <PIPE_MTE3>, 5", "pto.wait_cross_block <PIPE_MTE2>, 5")
-    assert run(every, order, blocks=3).clean
+    assert run(every, order, blocks=3, chip=3, lanes=2).clean
+    for fewer in (run(every, order, blocks=3, chip=4, lanes=2), run(every, order, blocks=3, chip=3, lanes=1)):
+        assert fewer.deadlock is not None, "a hard barrier, which is made of it, counts the cores of the chip"
     some = vector("%b = pto.get_block_idx", "%z = arith.constant 0 : i64", "%first = arith.cmpi eq, %b, %z : i64",
                   "scf.if %first {", "pto.set_cross_block <PIPE_MTE3>, 5", "}", "pto.wait_cross_block <PIPE_MTE2>, 5")
-    outcome = run(some, order, blocks=3)
-    assert outcome.deadlock is not None and len(outcome.deadlock.blocked) == 3
+    outcome = run(some, order, blocks=3, chip=3, lanes=2)
+    assert outcome.deadlock is not None and len(outcome.deadlock.blocked) == 6
 
 
 def test_on_a5_a_wait_holds_its_own_pipe_alone() -> None:

@@ -69,7 +69,7 @@ def cluster(core: Core, kind: str) -> list[Core]:
 
 
 class Set(Item):
-    """Counts up at `receivers` once every core of `members` has done so."""
+    """Counts up at `receivers` once every core of `members` has done so; never, without members."""
 
     __slots__ = ("group", "id", "members", "receivers")
 
@@ -170,7 +170,10 @@ def set_cross(core: Core, issue: Issue) -> Iterator[Item]:
         members = receivers = cluster(core, "vector")
         where = core.block
     elif scope is Scope.KIND:
+        # A hard `syncall` is made of these: they count the cores of the chip too, and are not passed on without them.
         members = receivers = [c for c in world.cores if c.kind == core.kind]
+        if len(members) < world.chip * (world.target.lanes_per_cube if core.kind == "vector" else 1):
+            members = []
         where = "all"
     else:
         raise UnmodelledError(f"{op.name} with ffts_mode = {op.attrs.get('ffts_mode')}")
