@@ -130,16 +130,19 @@ def shrink(found: Found, fault: str = "", timeout: float = SECONDS) -> Found:
     wanted = (found.find.oracle, found.find.cause)
     deep = found.find.oracle.startswith(DEEP)
     until = time.process_time() + SHRINK_LIMITS * timeout
+    find = found.find
 
-    def find_in(kernel: Kernel) -> Find | None:
-        if time.process_time() > until:
-            return None
+    def holds(kernel: Kernel) -> bool:
+        nonlocal find
+        if time.process_time() >= until:
+            return False
         verdict = examined(kernel, found.example, SHRINK_RUNS, deep, timeout=timeout)
-        return next((f for f in verdict.finds if (f.oracle, f.cause) == wanted), None)
+        again = next((f for f in verdict.finds if (f.oracle, f.cause) == wanted), None)
+        find = again or find
+        return again is not None
 
     with switched_on(fault):
-        kernel = shrunk(found.kernel, lambda candidate: find_in(candidate) is not None)
-        find = find_in(kernel) or found.find
+        kernel = shrunk(found.kernel, holds)
         if find.oracle == "meaning" and find.trial is not None:
             find = replace(find, detail=f"{find.detail}; {_blamed(kernel, find, timeout)}")
     return replace(found, kernel=kernel, find=find, statements=size(kernel.function), shrunk=True)

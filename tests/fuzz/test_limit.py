@@ -9,7 +9,9 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
+from itertools import chain, repeat
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -104,6 +106,18 @@ def test_a_worker_that_can_not_be_interrupted_ends_and_its_kernel_is_a_find(monk
     assert (found.cause, found.example) == ("slow: the worker died", STUCK)
     assert found.statements == size(kernel(Seeded(5, STUCK)).function)
     assert result.stats.kernels == 20
+
+
+def test_a_find_is_that_of_the_kernel_it_is_shown_with_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = Plan(seed=1, examples=60, batch=10, deep_every=0, fault="sub-is-add", shrink=False)
+    found = next(f for f in run(Inline, 1, plan).found.values() if "tile.sub" in f.cause and len(f.find.expected) > 2)
+    clock = chain([0.0] * 10, repeat(1e9))
+    monkeypatch.setattr(work, "time", SimpleNamespace(process_time=lambda: next(clock)))
+    small = work.shrink(found, plan.fault)
+    parameters = {p.var.name for p in small.kernel.function.params}
+    assert len(parameters) < len(found.kernel.function.params)
+    assert small.find.trial is not None
+    assert set(small.find.expected) <= parameters and set(small.find.trial.values) <= parameters
 
 
 def test_a_find_is_made_smaller_only_as_long_as_that_takes(monkeypatch: pytest.MonkeyPatch) -> None:
