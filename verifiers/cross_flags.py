@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Set
 
 from pypto_verified.index import Expr, const
 from pypto_verified.pto.module import EnumAttr
@@ -10,7 +10,13 @@ from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.events import pipe_of
 from pypto_verified.targets.pipes import LANE_IDS, CrossFlag, Scope, cross_flag
-from verifiers.access import Step
+from verifiers.access import AccessProgram, Step
+from verifiers.access.calls import reached
+
+_TALK = frozenset({
+    "pto.syncall", "pto.tpush_to_aiv", "pto.tpush_to_aic", "pto.tpop_from_aic", "pto.tpop_from_aiv",
+    "pto.tfree_from_aic", "pto.tfree_from_aiv", "pto.talloc_to_aiv", "pto.talloc_to_aic"})
+"""Other ops that both kinds of core have a part in."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +61,18 @@ def two_channels(steps: Iterable[Step], target: Target) -> str:
         return ""
     names = " and ".join(f.step.op.name for f in both)
     return f"{names} may name one flag, and whether these count together is not told"
+
+
+def through_calls(program: AccessProgram, foreign: Set[Hashable], target: Target) -> str:
+    """Why what a core tells another one can't be followed: a function that it calls passes flags or tiles, or meets all
+    cores. '' if none does."""
+    def talks(name: str) -> bool:
+        return name in _TALK or cross_flag(name, target.name) is not None
+
+    call = next((op for op in reached(program.func, talks) if op not in foreign), None)
+    if call is None:
+        return ""
+    return f"the function that line {program.location(call).line} calls may tell the other core something"
 
 
 def _may_meet(within: Expr | None, other: Expr | None) -> bool:

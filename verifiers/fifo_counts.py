@@ -16,6 +16,7 @@ from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Step, SymbolKind
+from verifiers.access.calls import reached
 from verifiers.pipe_nest import branches, tested
 from verifiers.pipes import LANE
 from verifiers.recurrence import counted, trips
@@ -26,6 +27,7 @@ MOST_CONDITIONS = 4
 MOST_TURNS = 2_000
 """Turns of loops that are counted one by one."""
 _IN_A_LOOP = "a transfer depends on the turn of a loop"
+_CALLED = "a function that is called may do it too"
 _HOW_OFTEN = "how often a loop turns is not known"
 
 
@@ -77,6 +79,8 @@ class _Turns:
 @lru_cache(maxsize=64)
 def runs(program: AccessProgram, op: str, id: int, lane: int) -> Count:
     """How often one lane runs the op `op` of pipe `id`."""
+    if in_functions(program, op):
+        return Count(why=_CALLED)
     found: list[_Turns] = []
     for step in program.steps:
         if step.op.name != op or pipe_id(step.op) != id or substitute_cond(step.path, {LANE: lane}) is FALSE:
@@ -96,6 +100,11 @@ def runs(program: AccessProgram, op: str, id: int, lane: int) -> Count:
 
 
 _TURN, _TURNS = "turn ", "turns "
+
+
+def in_functions(program: AccessProgram, op: str) -> bool:
+    """Whether functions that are called may run an op, which no one counts."""
+    return bool(reached(program.func, lambda name: name == op))
 
 
 def _turn(n: int) -> Expr:

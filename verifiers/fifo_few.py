@@ -14,7 +14,7 @@ from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, Node, Sequence, Step, SymbolKind
 from verifiers.access.symbols import UNCONSTRAINED
-from verifiers.fifo_counts import Count, compared, runs
+from verifiers.fifo_counts import Count, compared, in_functions, runs
 from verifiers.flags import trip_names
 from verifiers.pipes import LANE
 from verifiers.race.runs import Enough, Run
@@ -114,6 +114,8 @@ class Uneven:
 def uneven(context: Context, own: Moved, other: Moved, fine: Callable[[int, int], bool]) -> Uneven | None:
     """A small run in which the ops of this function and those that answer them are not as often as is `fine`, and
     which nothing decides but extents that both know."""
+    if any(in_functions(m.program, m.op) for m in (own, other)):
+        return None
     cores = [Core(m.program, context.target, kept=frozenset()) for m in (own, other)]
     kinds = own.program.symbols.kinds
     for given in _numbers(own, _FEW, context.program.symbols.facts & context.assumed):

@@ -9,9 +9,14 @@ from pypto_verified.pto.reader import read
 from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.simulator import schedule
 from pypto_verified.targets import target
+from tests.verifiers.examples_fifo import FREE, PUSH, pair_of_cores, pop
 from tests.verifiers.examples_race import VEC, barrier, both, exp, pipes, write
 from tests.verifiers.examples_race import read as load_a
+from tests.verifiers.examples_split import ACC
 from tests.verifiers.kernels import kernel
+from tests.verifiers.test_both_sides import LOAD, STORE, crossing, goes_wrong, run
+from tests.verifiers.test_cores_wait import heard, told
+from tests.verifiers.test_group_flags import give, take
 
 PROVED, UNKNOWN = Verdict.PROVED, Verdict.UNKNOWN
 ON_TILE, NOTHING, POINTER = f"({VEC}) -> ()", "() -> ()", "(!pto.ptr<f32>) -> ()"
@@ -112,3 +117,35 @@ def test_a_wrapper_may_tell_first_where_the_counters_are() -> None:
             "pto.store_scalar %v, %o[%z] : !pto.ptr<f32>, f32")
     text = with_function(kernel(f"{set_up}\n{call}", "%s: !pto.ptr<f32>"), body, "%o: !pto.ptr<f32>")
     assert not _open(judged(text))
+
+
+@pytest.mark.requirement("VF-10", "EV-06")
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_a_function_tells_the_other_core_is_not_passed_over(chip: str, nested: bool) -> None:
+    """The cube sets the flag that the vector core waits for in a function, or in one that this one calls."""
+    call = f"func.call @called() : {NOTHING}"
+    text = with_function(crossing((STORE, call), (heard(3), LOAD)), call.replace("@called", "@tells"))
+    text = with_function(text if nested else crossing((STORE, call), (heard(3), LOAD)), told(3))
+    text = text.replace("@called() {", "@tells() {", 1) if nested else text
+    outcome = run(read(text, "k.pto"), chip, 1, 0)
+    assert not goes_wrong(outcome) and not outcome.races
+    found = next(r for r in verify_module(read(text, "k.pto"), target(chip), CheckOptions()) if r.name == "k")
+    about = {o.rule: o.verdict for o in found.obligations if o.rule in ("EVENT-CORES", "EVENT-COUNT", "RACE-CORE")}
+    assert about and set(about.values()) == {UNKNOWN}
+
+
+@pytest.mark.requirement("VF-10", "XC-09")
+def test_tiles_that_a_function_pushes_are_not_passed_over() -> None:
+    text = with_function(
+        pair_of_cores(f"func.call @called(%c) : ({ACC}) -> ()", pop() + "\n" + FREE), PUSH, f"%c: {ACC}")
+    found = {(o.rule, o.verdict) for r in verify_module(read(text, "k.pto"), target("a2a3"), CheckOptions())
+             for o in r.obligations if o.rule == "FIFO-POP"}
+    assert found == {("FIFO-POP", UNKNOWN)}
+
+
+@pytest.mark.requirement("VF-10", "EV-06")
+def test_a_flag_that_a_function_gives_to_its_group_is_not_passed_over() -> None:
+    text = with_function(kernel(f"func.call @called() : {NOTHING}\n{take()}"), give())
+    found = next(r for r in verify_module(read(text, "k.pto"), target("a2a3"), CheckOptions()) if r.name == "k")
+    assert {o.verdict for o in found.obligations if o.rule == "EVENT-GROUP"} == {UNKNOWN}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pypto_verified.pto.module import Block, Func, Op, Value
 from pypto_verified.pto.rows import TABLE
@@ -59,6 +59,21 @@ def _acts(func: Func, seen: set[str]) -> bool:
         elif _is_acting(op):
             return True
     return False
+
+
+def reached(func: Func, asked: Callable[[str], bool]) -> frozenset[Op]:
+    """The calls of a function through which an op that is asked for by its name may run."""
+    return frozenset(op for op in walk_ops(func) if op.name == CALL and _runs(func, op, asked, {func.name}))
+
+
+def _runs(func: Func, call: Op, asked: Callable[[str], bool], seen: set[str]) -> bool:
+    callee = func.callee(_name(call))
+    if callee is None:
+        return True
+    if callee.name in seen:
+        return False
+    seen.add(callee.name)
+    return any(asked(op.name) or (op.name == CALL and _runs(callee, op, asked, seen)) for op in walk_ops(callee))
 
 
 def _looks_up(func: Func, call: Op, callee: Func) -> bool:

@@ -15,7 +15,7 @@ from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import SCALAR
 from verifiers.access import Step, SymbolKind
-from verifiers.cross_flags import NamedFlag, named_flag, two_channels
+from verifiers.cross_flags import NamedFlag, named_flag, through_calls, two_channels
 from verifiers.race.accesses import Access, accesses_of, held_by_pop, is_global
 from verifiers.race.members import POPS, Member, meeting_of
 from verifiers.race.order import PIPES
@@ -68,7 +68,9 @@ class Dealings:
         self.symbolic = symbolic
         self.automatic = automatic
         self.pairs: dict[Key, Between] = {}
-        self.blind = two_channels((s for m in members for s in m.program.steps if s.op not in m.foreign), target)
+        self.blind = next(filter(None, (through_calls(m.program, m.foreign, target) for m in members)), "")
+        self.blind = self.blind or two_channels(
+            (s for m in members for s in m.program.steps if s.op not in m.foreign), target)
         self.mixed = ""
         self.stuck = False
         self.waiting: dict[str, Step] = {}

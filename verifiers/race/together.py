@@ -16,7 +16,7 @@ from dataclasses import replace
 from pypto_verified.index import Cond, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.targets import Target
-from verifiers.cross_flags import two_channels
+from verifiers.cross_flags import through_calls, two_channels
 from verifiers.race.exchange import Exchange, Pair
 from verifiers.race.literals import decided, strongest
 from verifiers.race.order import Order
@@ -75,7 +75,8 @@ class Together:
         for core, talk in enumerate(talks):
             start.signals |= {(name, core): (-1,) * n for name, n in talk.slots(least=eager is None).items()}
         try:
-            mixed = two_channels((act.step for talk in talks for act in talk.acts()), target)
+            called = next(filter(None, (through_calls(t.program, t.foreign, target) for t in talks)), "")
+            mixed = called or two_channels((act.step for talk in talks for act in talk.acts()), target)
             if mixed:
                 raise NotFollowedError(mixed)
             self._follow(start)
