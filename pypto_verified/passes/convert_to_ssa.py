@@ -88,12 +88,13 @@ class _Builder:
             assert isinstance(stored, TileType)
             if stored.memref is not t.memref or (t.space is None and declared.space is not None):
                 t = TileType(t.shape, t.dtype, t.space or declared.space, t.view, stored.memref)
-        var = self.define(s.var.name, t, env)
+        var = self.define(s.var.name, t, env, s.span)
         return s if value is s.value and _one(var, s.var) else Assign(var, value, s.span)
 
-    def define(self, name: str, t: Type, env: Env) -> Var:
+    def define(self, name: str, t: Type, env: Env, span: Span) -> Var:
         if name in self.dynamic:
-            raise PassError(f"'{name}' is a dynamic dimension and can't be assigned")
+            raise PassError(f"'{name}' is a dynamic dimension and can't be assigned", at(span),
+                            help="give the variable another name, or use the dimension as it is")
         base = name
         if name in self.used:
             k = 1
@@ -144,9 +145,9 @@ class _Builder:
         start = self.exprs((s.start, s.stop, s.step), env, s.span) if isinstance(s, For) else ()
         inits = [*self.exprs(tuple(a.init for a in s.iter_args), env, s.span), *(env[n] for n in implicit)]
         inner: Env = dict(env)
-        index = self.define(s.var.name, s.var.type, inner) if isinstance(s, For) else None
+        index = self.define(s.var.name, s.var.type, inner, s.span) if isinstance(s, For) else None
         iter_args = tuple(
-            IterArg(self.define(name, _type(init), inner), init)
+            IterArg(self.define(name, _type(init), inner, s.span), init)
             for name, init in zip(explicit + implicit, inits, strict=True)
         )
         cond = self.expr(s.cond, inner, s.span) if isinstance(s, While) else None
@@ -160,7 +161,8 @@ class _Builder:
         if values:
             block.stmts.append(Yield(values, s.span))
         names = [v.name for v in s.results] if s.results else explicit
-        results = tuple(self.define(n, a.var.type, env) for n, a in zip(names + implicit, iter_args, strict=True))
+        results = tuple(
+            self.define(n, a.var.type, env, s.span) for n, a in zip(names + implicit, iter_args, strict=True))
         body = tuple(block.stmts)
         if isinstance(s, For):
             assert index is not None, "a for loop has a variable"
@@ -195,7 +197,7 @@ class _Builder:
             then.stmts.append(Yield(left, s.span))
             orelse.stmts.append(Yield(right, s.span))
         results = tuple(
-            self.define(n, _type(a), env) for n, a in zip(explicit + merged, left, strict=True)
+            self.define(n, _type(a), env, s.span) for n, a in zip(explicit + merged, left, strict=True)
         )
         return If(cond, tuple(then.stmts), tuple(orelse.stmts), results, s.span)
 

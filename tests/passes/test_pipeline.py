@@ -208,3 +208,12 @@ def _function(*body: object) -> Function:
 def test_structural_checks_see_broken_ir(check: inv.Check, function: Function, message: str) -> None:
     with pytest.raises(AssertionError, match=message):
         inv.check(function, (check,), "APass")
+
+
+@pytest.mark.parametrize("line", ["M = pl.tensor.dim(a, 0)", "for M in pl.range(4):"])
+def test_a_dynamic_size_that_is_assigned_is_told_at_its_line(line: str) -> None:
+    below = "    x = pl.load(a, [0, 0], [16, 64])" if line.endswith(":") else "x = pl.load(a, [0, 0], [16, 64])"
+    function = kernel('a: pl.Tensor[[pl.dynamic("M"), 64], pl.FP32]', f"{line}\n{below}")
+    with pytest.raises(PassError, match="'M' is a dynamic dimension and can't be assigned") as caught:
+        lower(function)
+    assert caught.value.location.line and caught.value.help.startswith("give the variable another name")
