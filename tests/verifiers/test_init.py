@@ -99,3 +99,17 @@ def test_a_second_handle_of_the_same_bytes_may_not_declare_more_than_was_written
     assert verdicts(stored("c16"), "INIT-PATH") == {Verdict.PROVED}
     assert Verdict.REFUTED in verdicts(stored("c17"), "INIT-PATH")
     assert finding(stored("c17"), "INIT-PATH").message.endswith("wrote 16 x 64")
+
+
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+@pytest.mark.parametrize(("writes", "expected"), [("vector", {Verdict.PROVED}), ("cube", {Verdict.UNKNOWN})])
+def test_what_the_section_of_the_other_core_writes_is_not_taken_for_written(
+    chip: str, writes: str, expected: set[Verdict]
+) -> None:
+    """On a5 a move of an accumulator reaches a vector core, once it has run; UB of a2a3 is out of its reach."""
+    acc = tile(32, 64, "f32", "acc", "col_major", "row_major", 1024)
+    written = {"cube": f"pto.tmov ins(%c : {acc}) outs(%a : {VEC})", "vector": fill("a", VEC)}[writes]
+    text = kernel("\n".join((
+        alloc("c", acc, 0, "c32", "c64"), alloc("a", VEC), alloc("b", VEC, 8192), f"pto.section.{writes} {{", written,
+        "}", "pto.section.vector {", f"pto.texp ins(%a : {VEC}) outs(%b : {VEC})", "}")))
+    assert verdicts(check(text, chip=chip, families="INIT"), "INIT-PATH") == expected
