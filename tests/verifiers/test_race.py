@@ -290,6 +290,15 @@ def test_ops_that_race_whenever_a_caller_lets_both_run_are_refuted_with_its_scal
     assert (found.verdict, dict(found.witness)) == (REFUTED, {"n": 1})
 
 
+def test_what_some_callers_alone_meet_says_how_to_tell_what_they_keep_to() -> None:
+    """The barrier stands in a branch; who passes 0 goes past it."""
+    text = pipes(fill("a", VEC), branch("sgt, %n, %c0", barrier("V")), exp("a", "b"), args="%n: index")
+    found = finding(judge(text, explicit=True), "RACE-RAW")
+    assert found.verdict is UNKNOWN
+    assert "it fails for n = 0, which callers or data decide: --assume tells what callers keep to" in found.message
+    assert not judge(text, explicit=True, assume=("n >= 1",)).findings
+
+
 def test_a_replay_names_the_conflict_of_the_finding() -> None:
     """The second op reads what the first writes and writes what it reads."""
     module = parse(pipes(exp("a", "b"), exp("b", "a")), "k.pto")
