@@ -8,7 +8,7 @@ from dataclasses import replace
 from pypto_verified.dtypes import BOOL, INDEX
 from pypto_verified.fuzz.builder import MAX_TRIPS, SPAN, Builder, Loop, dims, numbers
 from pypto_verified.fuzz.draw import chance, choice, weighted
-from pypto_verified.fuzz.indices import condition
+from pypto_verified.fuzz.indices import condition, count
 from pypto_verified.fuzz.names import assigned, mentioned
 from pypto_verified.fuzz.storage import ring
 from pypto_verified.fuzz.vector import pick, store
@@ -26,7 +26,11 @@ Bounds = tuple[Expr, Expr, Expr, int]
 
 
 def _bounds(b: Builder) -> Bounds:
-    match weighted(b.draw, (("const", 6), ("run", 4), ("step", 2), ("from", 1), ("stride", 1), ("inner", 2))):
+    match weighted(b.draw, (("const", 6), ("run", 4), ("step", 2), ("from", 1), ("stride", 1), ("inner", 2),
+                            ("counted", 8 if b.counters else 0))):
+        case "counted":
+            c = choice(b.draw, b.counters)
+            return Const(0), c.var, Const(1), c.limit - 1
         case "from":
             return b.integer((0, 1, 2, MAX_TRIPS)), Const(MAX_TRIPS), Const(1), MAX_TRIPS
         case "stride":
@@ -60,7 +64,7 @@ def loop(b: Builder, fill: Fill, depth: int) -> bool:
 
 def _add_loop(b: Builder, fill: Fill, depth: int, var: Var, bounds: Bounds, kind: LoopKind) -> None:
     start, stop, step, limit = bounds
-    carried = _carried(b) if kind is LoopKind.SEQUENTIAL and chance(b.draw, 40) else []
+    carried = _carried(b) if kind is LoopKind.SEQUENTIAL and chance(b.draw, 45) else []
     iters = tuple(IterArg(Var(b.name("p"), v.type), v) for v in carried)
     b.loops.append(Loop(var, limit))
     with b.block() as body:
@@ -68,7 +72,8 @@ def _add_loop(b: Builder, fill: Fill, depth: int, var: Var, bounds: Bounds, kind
         if kind is LoopKind.SEQUENTIAL and chance(b.draw, 15):
             ring(b, var)
         fill(b, depth + 1)
-        if not iters and kind is LoopKind.SEQUENTIAL and chance(b.draw, 15):
+        counted = any(c.var is stop for c in b.counters) and count(b)
+        if not iters and kind is LoopKind.SEQUENTIAL and chance(b.draw, 50 if counted else 15):
             _leave(b, var, fill, depth)
         if iters:
             b.add(Yield(_handed_on(b, iters), SPAN))

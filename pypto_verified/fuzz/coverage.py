@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.surface import UNARY, keyword_name
+from pypto_verified.fuzz.vector import CHAINED
 from pypto_verified.fuzz.vocabulary import ELEMENTWISE, EXPANSIONS, OTHER_OPS, REDUCTIONS
-from pypto_verified.ir.expr import Binary, Call, Cast, Const, Expr, MakeTuple, Unary, Var
-from pypto_verified.ir.stmt import Assign, For, Function, If, Param, Stmt
+from pypto_verified.ir.expr import Binary, BinaryOp, Call, Cast, Const, Expr, MakeTuple, Unary, Var
+from pypto_verified.ir.stmt import Assign, Direction, For, Function, If, Param, Stmt
 from pypto_verified.ir.types import MemRef, ScalarType, TensorType, TileType
 from pypto_verified.ir.walk import calls, operands, walk_expr, walk_stmts
 from pypto_verified.ops.args import is_omitted
@@ -18,6 +19,7 @@ from pypto_verified.ops.registry import OPS
 
 VIEWS = frozenset({"tile.slice", "tile.reshape", "tile.transpose_view", "tile.set_validshape"})
 
+_OF_PARTS = frozenset({"tile.slice", "tile.reshape", "tile.transpose", "tile.concat", "tile.assemble"})
 _SCALARS = ("==", "!=", "<", "<=", ">", ">=", "and", "or", "not", "//", "%", "min", "max", "+", "*", "cast")
 _ELEMENT_SCALARS = ("/", "&", "|", "^", "<<", ">>", "abs", "negated", "inverted")
 
@@ -36,6 +38,10 @@ FLOORS: dict[str, float] = {
     "part of a tensor": 0.25, "column of a load": 0.15, "column of a store": 0.08, "dynamic columns": 0.005,
     "storage slots": 0.02, "storage slot": 0.02, "fixed slot": 0.01, "storage pinned": 0.02, "storage offset": 0.005,
     "counted scalar": 0.04, "start run-time": 0.015, "step run-time": 0.015, "stop by a loop": 0.003,
+    "stop by a counter": 0.01, "settled condition": 0.01, "unsigned arithmetic": 0.01, "loaded again": 0.04,
+    "cast in steps": 0.01, "tile.read at run time": 0.01, "tile.write at run time": 0.005,
+    "tensor.read at run time": 0.003, "part in tile.slice": 0.03, "part in tile.reshape": 0.005,
+    "part in tile.transpose": 0.003, "part in tile.concat": 0.002, "part in tile.assemble": 0.005,
     **{f"statement {name}": 0.15 for name in ("Assign", "For", "If", "Return", "Yield")},
     "statement While": 0.02, "statement Break": 0.01, "statement Continue": 0.005, "statement Eval": 0.005,
     "loop range": 0.2, "loop unroll": 0.02, "loop pipeline": 0.01, "loop parallel": 0.01,
@@ -94,9 +100,13 @@ def _features(kernel: Kernel) -> Iterator[str]:
         if isinstance(s, Assign):
             yield from _assigned(s, seen, kernel)
             seen[s.var.name] = s.value
+    given = {p.var.name for p in function.params if p.direction is not Direction.IN}
     for call in calls(function.body):
+        if call.op == "tile.load" and isinstance(call.args[0], Var) and call.args[0].name in given:
+            yield "loaded again"
         yield f"op {call.op}"
         yield from _window(call)
+        yield from _part(call)
         yield from _keywords(call)
     yield from _scalars(function)
     products = sum(c.op.startswith("tile.matmul") for c in calls(function.body))
@@ -160,6 +170,21 @@ def _window(call: Call) -> Iterator[str]:
         yield f"column of a {call.op.removeprefix('tile.')}"
 
 
+def _part(call: Call) -> Iterator[str]:
+    """What is done with tiles that are partly valid, and with elements at places known at run time."""
+    first = call.args[0].type if call.args and isinstance(call.args[0], Var) else None
+    if call.op in _OF_PARTS and isinstance(first, TileType) and first.valid_shape != first.shape:
+        yield f"part in {call.op}"
+    if call.op in ("tile.read", "tile.write", "tensor.read"):
+        at = call.args[1]
+        if isinstance(at, MakeTuple) and not all(isinstance(i, Const) for i in at.items):
+            yield f"{call.op} at run time"
+    made = call.type
+    if (call.op == "tile.cast" and isinstance(first, TileType) and isinstance(made, TileType)
+            and (first.dtype.name, made.dtype.name) in CHAINED):
+        yield "cast in steps"
+
+
 def _scalars(function: Function) -> Iterator[str]:
     """What is done with scalars."""
     known: set[str] = set()
@@ -167,6 +192,10 @@ def _scalars(function: Function) -> Iterator[str]:
         for e in (inner for o in operands(s) for inner in walk_expr(o)):
             if isinstance(e, Binary):
                 yield f"scalar {e.op.value}"
+                if e.dtype.kind == "uint":
+                    yield "unsigned arithmetic"
+                if e.op in (BinaryOp.AND, BinaryOp.OR) and (isinstance(e.lhs, Const) or isinstance(e.rhs, Const)):
+                    yield "settled condition"
             elif isinstance(e, Unary):
                 yield f"scalar {UNARY[e.op]}"
             elif isinstance(e, Cast):
@@ -185,6 +214,8 @@ def _trips(s: For) -> Iterator[str]:
             yield f"{name} run-time"
     if isinstance(s.stop, Binary):
         yield "stop by a loop"
+    if isinstance(s.stop, Var) and s.stop.name.startswith("u"):
+        yield "stop by a counter"
     if not (isinstance(s.start, Const) and isinstance(s.stop, Const) and isinstance(s.step, Const)):
         yield "trips run-time"
         return

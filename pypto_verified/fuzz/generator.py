@@ -30,7 +30,7 @@ _STEPS: tuple[tuple[Step, int], ...] = (
     (views.reshape, 5), (views.narrow, 3), (views.fill, 4), (views.assemble, 5), (views.concat, 2),
     (views.transpose, 2), (views.move, 2), (control.rename, 2), (control.store_in_loop, 3),
     (control.decide, 5), (indices.count, 7),
-    (storage.slotted, 2), (storage.addressed, 1),
+    (storage.slotted, 2), (storage.addressed, 1), (vector.reloaded, 2),
 )
 _NESTED: tuple[tuple[Callable[[Builder, control.Fill, int], bool], int], ...] = (
     (control.loop, 10), (control.branch, 6), (control.tail, 3), (control.repeat, 2),

@@ -11,6 +11,8 @@ from pypto_verified.ir.types import ScalarType
 _ARGUMENTS = (("INT32", 4), ("INT64", 3), ("UINT32", 4), ("INT16", 1), ("INT8", 1), ("UINT8", 1), ("UINT16", 1),
               ("UINT64", 1))
 """Integer types of arguments with weights."""
+_COMPUTED = (BinaryOp.SHR, BinaryOp.FLOORDIV, BinaryOp.MOD, BinaryOp.MIN, BinaryOp.MAX, BinaryOp.ADD, BinaryOp.SUB,
+             BinaryOp.MUL, BinaryOp.BITXOR)
 _COMPARED = (BinaryOp.EQ, BinaryOp.NE, BinaryOp.LT, BinaryOp.LE, BinaryOp.GT, BinaryOp.GE)
 
 
@@ -33,13 +35,29 @@ def index(b: Builder, limit: int) -> Expr:
 
 def _anything(b: Builder) -> Expr:
     """An INDEX of any size and sign: an argument of another integer type, an element of a tensor, or a difference."""
-    kind = weighted(b.draw, (("argument", 3), ("element", 2), ("difference", 3)))
+    kind = weighted(b.draw, (("argument", 3), ("element", 2), ("difference", 3), ("lesser", 1)))
     if kind == "argument":
-        return Cast(argument(b), INDEX)
+        var = argument(b)
+        return Cast(_of_its_type(b, var) if chance(b.draw, 40) else var, INDEX)
     if kind == "element":
         element = b.scratch(b.call("tensor.read", (b.tensor((2, 4), INT32), numbers(*element_of(b, 2, 4)))))
         return Cast(element, INDEX)
-    return Binary(BinaryOp.SUB, _variable(b, MAX_TRIPS), Const(b.draw.integer(1, 3)), INDEX)
+    difference = _difference(b)
+    return difference if kind == "difference" else Binary(BinaryOp.MIN, difference, Const(1), INDEX)
+
+
+def _of_its_type(b: Builder, var: Var) -> Expr:
+    """What is computed of an argument in its own type, where signed and unsigned ones differ."""
+    assert isinstance(var.type, ScalarType)
+    op = choice(b.draw, _COMPUTED)
+    return Binary(op, var, Const(b.draw.integer(1, 3), var.type.dtype), var.type.dtype)
+
+
+def _difference(b: Builder) -> Expr:
+    variable = _variable(b, MAX_TRIPS)
+    if chance(b.draw, 30):
+        return Binary(BinaryOp.SUB, Const(b.draw.integer(0, 2)), variable, INDEX)
+    return Binary(BinaryOp.SUB, variable, Const(b.draw.integer(1, 3)), INDEX)
 
 
 def argument(b: Builder) -> Var:
@@ -63,13 +81,18 @@ def element_of(b: Builder, rows: int, columns: int) -> tuple[int, int]:
 
 
 def condition(b: Builder) -> Expr:
-    """A comparison of a loop's variable or a scalar, an argument that is true or false, or two of them."""
+    """A comparison of a loop's variable or a scalar, an argument that is true or false, or two of them, one perhaps
+    settled."""
     first = _truth(b)
-    match weighted(b.draw, (("plain", 8), ("and", 1), ("or", 1), ("not", 1))):
+    match weighted(b.draw, (("plain", 8), ("and", 1), ("or", 1), ("settled", 1), ("not", 1))):
         case "and":
             return Binary(BinaryOp.AND, first, _truth(b), BOOL)
         case "or":
             return Binary(BinaryOp.OR, first, _truth(b), BOOL)
+        case "settled":
+            known = Const(chance(b.draw, 50), BOOL)
+            lhs, rhs = (first, known) if chance(b.draw, 50) else (known, first)
+            return Binary(choice(b.draw, (BinaryOp.AND, BinaryOp.OR)), lhs, rhs, BOOL)
         case "not":
             return Unary(UnaryOp.NOT, first, BOOL)
         case _:
@@ -96,7 +119,12 @@ def _comparison(b: Builder) -> Expr:
     if chance(b.draw, 50):
         var = argument(b)
         assert isinstance(var.type, ScalarType)
-        limit = Const(choice(b.draw, (1, b.ranges[var.name][-1])), var.type.dtype)
+        dtype, most = var.type.dtype, b.ranges[var.name][-1]
+        if chance(b.draw, 30):
+            by = b.draw.integer(1, 3)
+            op, part = choice(b.draw, ((BinaryOp.SHR, most >> by), (BinaryOp.FLOORDIV, most // by)))
+            return Binary(choice(b.draw, _COMPARED), Binary(op, var, Const(by, dtype), dtype), Const(part, dtype), BOOL)
+        limit = Const(choice(b.draw, (1, most)), dtype)
         return Binary(choice(b.draw, _COMPARED), var, limit, BOOL)
     return Binary(choice(b.draw, _COMPARED), b.integer((0, 1, 2)), Const(1), BOOL)
 

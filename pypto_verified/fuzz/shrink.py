@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from pypto_verified.dtypes import INDEX
 from pypto_verified.fuzz.builder import Kernel
-from pypto_verified.ir.expr import Call, Const, Expr, Var
+from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, Var
 from pypto_verified.ir.stmt import Assign, Direction, Eval, For, Function, If, Return, Stmt, While, Yield
 from pypto_verified.ir.types import ScalarType, TensorType, TileType, Type
 from pypto_verified.ir.walk import definitions, free_vars, map_exprs, operands, type_exprs, walk_expr, walk_stmts
@@ -96,8 +97,21 @@ def _opened(loop: For) -> Block:
     begin += [Assign(a.var, a.init, loop.span) for a in loop.iter_args]
     body = loop.body
     if isinstance(start, Const):
-        body = map_exprs(body, lambda e: start if isinstance(e, Var) and e.name == loop.var.name else e)
+        body = map_exprs(body, lambda e: start if isinstance(e, Var) and e.name == loop.var.name else _number(e))
     return (*begin, *_named(body, loop.results))
+
+
+def _number(e: Expr) -> Expr:
+    """Arithmetic on numbers as its result, as which a kernel's text is read too."""
+    match e:
+        case Binary(op=BinaryOp.ADD, lhs=Const(value=int(a)), rhs=Const(value=int(b)), dtype=dtype) if dtype == INDEX:
+            return Const(a + b)
+        case Binary(op=BinaryOp.SUB, lhs=Const(value=int(a)), rhs=Const(value=int(b)), dtype=dtype) if dtype == INDEX:
+            return Const(a - b)
+        case Binary(op=BinaryOp.MUL, lhs=Const(value=int(a)), rhs=Const(value=int(b)), dtype=dtype) if dtype == INDEX:
+            return Const(a * b)
+        case _:
+            return e
 
 
 def _named(block: Block, results: tuple[Var, ...]) -> Block:

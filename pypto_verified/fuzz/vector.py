@@ -24,6 +24,9 @@ _OF_INTEGERS = (BinaryOp.FLOORDIV, BinaryOp.MOD, BinaryOp.BITAND, BinaryOp.BITOR
                 BinaryOp.SHR)
 ADDED = frozenset({"INT8", "INT16", "INT32", "FP16", "BF16", "FP32"})
 """Element types that a store can add in global memory."""
+CHAINED = (("FP16", "BF16"), ("BF16", "FP16"), ("INT16", "BF16"), ("BF16", "INT16"), ("INT8", "UINT8"),
+           ("UINT8", "INT8"))
+"""Conversions that no target has an instruction for, and whose first step on the way loses nothing."""
 _SELECTED = frozenset({"FP32", "FP16", "INT32"})
 _ELEMENTWISE = [(row, 4 if row.op in ("add", "sub", "mul") else 1) for row in ELEMENTWISE]
 _FILLED = (BF16, INT8, UINT8, UINT16, UINT32)
@@ -34,6 +37,11 @@ MASK_COLUMNS = 32
 def full(t: TileType) -> bool:
     """Whether the whole tile is valid."""
     return t.valid_shape == t.shape
+
+
+def known(t: TileType) -> bool:
+    """Whether the valid extents are numbers."""
+    return all(isinstance(d, int) for d in t.valid_shape)
 
 
 def alike(t: TileType, first: TileType) -> bool:
@@ -113,8 +121,8 @@ def _companion(b: Builder, kind: str, first: TileType) -> Expr | None:
 
 def _scalar(b: Builder, dtype: DType) -> Expr:
     if dtype in (FP32, INT32) and chance(b.draw, 15):
-        tensor = b.tensor((4,), dtype)
-        return b.call("tensor.read", (tensor, dims((index(b, 4),))))
+        shape = choice(b.draw, ((4,), (3, 4)))
+        return b.call("tensor.read", (b.tensor(shape, dtype), dims([index(b, n) for n in shape])))
     if chance(b.draw, 25):
         return b.real(dtype) if dtype.is_float else b.integer(INTEGERS[dtype.name], "k", dtype)
     return b.constant(dtype)
@@ -203,10 +211,10 @@ def cast(b: Builder) -> bool:
 
 
 @cache
-def _casts(known: frozenset[tuple[DType, DType]], source: DType) -> tuple[DType, ...]:
+def _casts(direct: frozenset[tuple[DType, DType]], source: DType) -> tuple[DType, ...]:
     """The types that tiles are loaded in and that `source` can be converted to, by name."""
-    loaded = {name for name, _ in LOADED}
-    return tuple(sorted((d for s, d in known if s == source != d and d.name in loaded), key=lambda d: d.name))
+    loaded = {name for name, _ in LOADED} & {d.name for s, d in direct if s == source != d}
+    return tuple(DTYPES[name] for name in sorted(loaded | {d for s, d in CHAINED if s == source.name}))
 
 
 def mask(b: Builder) -> bool:
@@ -313,13 +321,13 @@ def scalar(b: Builder) -> bool:
     if first is None:
         return False
     t = b.tile(first)
-    at = numbers(b.draw.integer(0, t.shape[0] - 1), b.draw.integer(0, t.shape[1] - 1))
+    at = dims((index(b, t.shape[0]), index(b, t.shape[1])))
     value = b.scratch(b.call("tile.read", (first, at)))
     item = _computed(b, value, t.dtype)
     if chance(b.draw, 50):
         fresh = b.assign(b.call("tile.muls", (first, b.constant(t.dtype))))
-        row, column = b.draw.integer(0, t.shape[0] - 1), b.draw.integer(0, t.shape[1] - 1)
-        b.effect(b.call("tile.write", (fresh, numbers(row, column), item)))
+        place_of = dims((index(b, t.shape[0]), index(b, t.shape[1])))
+        b.effect(b.call("tile.write", (fresh, place_of, item)))
     else:
         named = Var(b.name("v"), ScalarType(t.dtype))
         b.scalar(named, item)
@@ -357,3 +365,17 @@ def store(b: Builder, tile: Var, out: Var, at: Expr, added: bool = False) -> Cal
     call = b.call("tile.store", (tile, at, out), atomic=1) if added else b.call("tile.store", (tile, at, out))
     b.store(out, call)
     return call
+
+
+def reloaded(b: Builder) -> bool:
+    """A tile that is stored and loaded again, from where it is or from a row beside it."""
+    tile = _pick(b, lambda t: full(t) and t.shape[1] > 1)
+    if tile is None:
+        return False
+    t = b.tile(tile)
+    rows, columns = t.shape
+    out = b.out((2 * rows, columns), t.dtype, partly=True)
+    store(b, tile, out, dims((b.scaled(index(b, 2), rows), 0)))
+    first = b.draw.integer(0, rows)
+    b.assign(b.call("tile.load", (out, numbers(first, 0), numbers(rows, columns), numbers(rows, columns))))
+    return True

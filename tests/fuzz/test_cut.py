@@ -41,6 +41,17 @@ def test_a_find_of_the_rules_stays_the_only_one_when_it_is_made_smaller() -> Non
     assert small.statements <= 3
 
 
-@pytest.mark.parametrize("fault", ["bound-a-row-late", "bound-of-stores-only"])
-def test_rules_that_let_a_row_too_few_pass_are_found(fault: str) -> None:
-    assert _found(fault) == [("rules: missed", "PROVED though pto.tload leaves its tensor")]
+@pytest.mark.parametrize(("fault", "op"), [
+    ("bound-a-row-late", "tload"), ("bound-of-stores-only", "tload"), ("bound-of-loads-only", "tstore"),
+    ("bound-from-anywhere", "tload")])
+def test_rules_that_let_a_wrong_window_pass_are_found(fault: str, op: str) -> None:
+    assert _found(fault) == [("rules: missed", f"PROVED though pto.{op} leaves its tensor")]
+
+
+def test_rules_that_let_a_column_too_few_pass_are_found() -> None:
+    one_row = Kernel(from_text(",\n".join([tensor("a", (1, 32)), tensor("out", (1, 32), out=True)]), """
+        return pl.store(pl.load(a, [0, 0], [1, 32]), [0, 0], out)
+    """), {}, "a2a3", "PYPTO")
+    assert examine(one_row, deep=True).finds == []
+    with switched_on("bound-of-rows-only"):
+        assert [f.oracle for f in examine(one_row, deep=True).finds] == ["rules: missed"]

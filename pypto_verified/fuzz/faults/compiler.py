@@ -151,6 +151,10 @@ FAULTS = (
           Edit('return self._op("arith.floordivsi", lhs, rhs, hint)', 'return self._op("arith.subi", lhs, rhs, hint)')),
     Fault("negative-truncated", f"{_CODEGEN}.expr", "ScalarEmitter.not_negative",
           "// and % of what is less than zero round towards zero", always(True)),
+    Fault("read-without-constant", f"{_CODEGEN}.emit_memory", "_dot", "an index that is a constant is left out",
+          Edit("return total if constant == 0 else _binary(BinaryOp.ADD, total, constant)", "return total")),
+    Fault("settled-wrongly", f"{_PASSES}.fold", "_fold_node", "a condition that is settled keeps the settled half",
+          Edit("return e.rhs if a is (op is BinaryOp.AND)", "return e.rhs if a is (op is BinaryOp.OR)")),
     Fault("read-first-element", f"{_CODEGEN}.emit_memory", "_tensor_offset", "a scalar read takes the first element",
           Edit("kernel.index(_dot(indices, strides))", "kernel.index(0)")),
 )

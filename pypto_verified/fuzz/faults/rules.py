@@ -11,4 +11,12 @@ FAULTS = (
           Edit("axis, start, size, extent)", "axis, start, size, extent + 1)")),
     Fault("bound-of-stores-only", _SITES, "_window_groups", "the rule does not look at what is read",
           Edit('yield from (("read", g) for g in phase.reads)', "pass")),
+    Fault("bound-of-loads-only", _SITES, "_window_groups", "the rule does not look at what is written",
+          Edit('yield from (("write", g) for g in phase.writes)', "pass")),
+    Fault("bound-of-rows-only", _SITES, "_axes", "the rule does not look at columns",
+          Edit("zip(link.offsets, link.sizes, link.bounds, strict=False)",
+               "zip(link.offsets[:-1], link.sizes, link.bounds, strict=False)")),
+    Fault("bound-from-anywhere", _SITES, "_axes", "the rule takes windows to begin at 0 or later",
+          Edit("what, link.view.name, axis, start, size, extent)",
+               "what, link.view.name, axis, (start + abs(start.lo or 0)), size, extent)")),
 )
