@@ -1,11 +1,12 @@
 """Campaigns on a `dask.distributed` cluster (the extra `cluster`), behind the interface of a pool of this machine.
 
-Workers need this package. Each job has a process of its own beside them (`apart`): one that never ends, or ends its
-process, costs no worker, and a planted fault changes nobody else's product.
+Scheduler and workers need this package. Each job has a process of its own beside them (`apart`): one that never ends,
+or ends its process, costs no worker, and a planted fault changes nobody else's product.
 """
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
 from typing import Any, ParamSpec, TypeVar
@@ -16,10 +17,12 @@ from pypto_verified.fuzz import apart
 P = ParamSpec("P")
 T = TypeVar("T")
 _PATIENCE = "10s"
+_PACKAGE = "pypto_verified"
 
 
 class Cluster(Executor):
-    """The workers of the scheduler at `address`. InputError when there is none."""
+    """The workers of the scheduler at `address`. InputError when there is none, or this package is not installed there.
+    """
 
     def __init__(self, address: str) -> None:
         try:
@@ -35,6 +38,13 @@ class Cluster(Executor):
             self._client: Any = Client(address, timeout=_PATIENCE, set_as_default=False)
         except (OSError, ValueError) as error:
             raise InputError(f"no scheduler at {address}: {error}") from None
+        try:
+            for there in (self._client.run_on_scheduler, self._client.run):
+                there(pkgutil.resolve_name, f"{_PACKAGE}:__name__")
+        except ImportError as error:
+            self._client.close()
+            raise InputError(f"the cluster at {address} can't use this package: {error}",
+                             help="install pypto-verified for the scheduler and for each worker") from None
         self._executor: Any = self._client.get_executor(pure=False)
 
     @property

@@ -39,6 +39,12 @@ def test_the_command_takes_the_address_of_a_scheduler(address: str, tmp_path: Pa
     assert main(arguments) == 0
 
 
+def test_a_cluster_without_this_package_is_wrong_input(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pypto_verified.fuzz.cluster._PACKAGE", "pypto_that_nobody_installed")
+    with pytest.raises(InputError, match="can't use this package: No module named 'pypto_that_nobody_installed'"):
+        Cluster(address)
+
+
 @pytest.mark.parametrize("address", ["nonsense", "tcp://host", "host:port"])
 def test_what_is_no_address_is_told_at_once(address: str) -> None:
     started = time.monotonic()
