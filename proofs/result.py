@@ -19,9 +19,9 @@ _SOURCES = (
     "proofs", "verifiers/access", "verifiers/solver", "verifiers/box.py", "verifiers/view.py", "verifiers/rule.py",
     "verifiers/sites.py", "verifiers/bound.py", "verifiers/write_grid.py", "verifiers/write_levels.py",
     "verifiers/write_nest.py", "verifiers/write_digits.py", "verifiers/flags.py", "verifiers/recurrence.py",
-    "pypto_verified/index",
-    "pypto_verified/targets", "pypto_verified/pto", "pypto_verified/simulator/layout.py", "pypto_verified/dtypes.py",
-    "pypto_verified/layouts.py", "pypto_verified/errors.py", "pypto_verified/report/model.py")
+    "pypto_verified/index", "pypto_verified/records.py", "pypto_verified/dtypes.py", "pypto_verified/layouts.py",
+    "pypto_verified/targets", "pypto_verified/pto", "pypto_verified/simulator/layout.py", "pypto_verified/errors.py",
+    "pypto_verified/report/model.py")
 """All that a formula or a decision is made from."""
 
 Values = dict[str, int]
