@@ -150,6 +150,8 @@ EXCLUDED: tuple[Excluded, ...] = (
              "PTO-ISA npu/a2a3 TMov.hpp; simulator/ops_move.py"),
     Excluded("conversions in several steps of which an early one rounds", "the result may be another than that of one "
              "conversion", "passes/legalize_tile_cast.py"),
+    Excluded("blocks of 32 bytes spread over rows, and row-wise ops with them",
+             "columns are drawn, and the tests of the interpreter have blocks", "ops/reduce.py, interpreter/axes.py"),
     Excluded("scalar arguments that are not a number", "of the operands of a minimum or maximum no source says which "
              "one is kept then", "interpreter/elementwise.py"),
     Excluded("a tile of several slots that is carried or merged", "its storage is the author's, so nothing joins it",
