@@ -9,13 +9,16 @@ caller has a part in the place, or in whether the op runs, nothing is said.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from pypto_verified.index import (
+    TRUE,
     Cond,
     Expr,
     all_of,
     any_of,
+    const,
     eq,
     substitute,
     substitute_cond,
@@ -26,6 +29,7 @@ from pypto_verified.pto.module import EnumAttr
 from pypto_verified.records import dataclass
 from verifiers.access import BLOCK, BLOCKS, LANE, Step, SymbolKind, Window
 from verifiers.access.symbols import UNCONSTRAINED, Symbols
+from verifiers.race.parts import parts_of
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import conjuncts, names_of
@@ -37,7 +41,8 @@ _OWN = frozenset({SymbolKind.TRIP, SymbolKind.DEFINED})
 @dataclass(frozen=True, slots=True)
 class TwiceSite(Site):
     """One store in two blocks, or in the two lanes of a block: the first one's window and the second one's. `index`
-    names what tells them apart, `other` is its value in the second, `both` what is known of that one."""
+    names what tells them apart, `other` is its value in the second, `both` what is known of that one. `alike`: the
+    place is not told from the lane's index, so that both lanes may write there (assumption LANES-ALIKE)."""
 
     tensor: str
     index: str
@@ -47,18 +52,39 @@ class TwiceSite(Site):
     other_starts: tuple[Expr, ...]
     other_sizes: tuple[Expr, ...]
     both: Cond
+    alike: bool = False
+
+    @property
+    def why(self) -> str:
+        """What keeps it open under the stricter reading."""
+        strict = self.alike and self.context.strict
+        return "both lanes may write there, and whether they write the same is not known" if strict else ""
 
 
 def _sites(context: Context) -> Iterator[TwiceSite]:
-    symbols = context.program.symbols
+    symbols, shared = context.program.symbols, _by_both_lanes(context)
     for step in context.program.steps:
         for window in () if _adds(step) else _stored(step):
             placed = _related(symbols, _through_loops(step, _named(window)))
             names = _related(symbols, placed | names_of(step.path))
-            if window.parent is None and not {symbols.kinds.get(n) for n in names - {BLOCKS}} & UNCONSTRAINED:
-                for index in (BLOCK, LANE):
-                    if index in placed:
-                        yield _site(context, step, window, index, names)
+            told = window.parent is None and not {symbols.kinds.get(n) for n in names - {BLOCKS}} & UNCONSTRAINED
+            for index in (BLOCK, LANE):
+                if told and index in placed:
+                    yield _site(context, step, window, index, names)
+                elif index == LANE and step.index in shared:
+                    yield TwiceSite(
+                        context, step.op, step.path, f"{op_text(step.op)} {window.view.name} lanes", window.view.name,
+                        LANE, const(1), window.offsets, window.sizes, window.offsets, window.sizes, TRUE, alike=True)
+
+
+def _by_both_lanes(context: Context) -> frozenset[int]:
+    """Stores, by index, of a vector core beside a cube that both of its lanes make, or that the other lane may follow
+    with one to the same pointer: all but those that one lane alone comes to."""
+    beside = [p for p in parts_of(context) if p.kind == "vector" and p.program is context.program]
+    steps = [s for s in context.program.steps if any(s.op not in p.foreign for p in beside) and not _adds(s)]
+    pointers = [(s, w.view.base) for s in steps for w in _stored(s)]
+    often = Counter(pointer for _, pointer in pointers)
+    return frozenset(s.index for s, pointer in pointers if LANE not in names_of(s.path) or often[pointer] > 1)
 
 
 def _stored(step: Step) -> tuple[Window, ...]:
@@ -132,9 +158,10 @@ def _places(s: TwiceSite, w: Witness) -> str:
 WRITE_TWICE: Rule[TwiceSite] = Rule(
     id="WRITE-TWICE", kind=SAFETY, observable=True, requires=("VF-01",), source="pypto#1371",
     claim="the first two blocks of a launch, and the lanes of a block, do not write one element, unless they add to it",
-    sites=_sites, applies=always, assumptions=("BLOCK-INDEX",),
-    given=lambda s: s.both, chosen=lambda s: frozenset({BLOCKS}),
-    goal=_apart,
+    sites=_sites, applies=always, assumptions=("BLOCK-INDEX", "LANES-ALIKE"),
+    unneeded=lambda s: ("BLOCK-INDEX",) if s.alike else ("LANES-ALIKE",), undecided=lambda s: s.why,
+    given=lambda s: s.both if not s.why else False, chosen=lambda s: frozenset({BLOCKS}),
+    goal=lambda s: not s.why and (s.alike or _apart(s)),
     explain=_places,
     help=lambda s: "let the place grow by the size of the window from one index to the next, or store with an atomic",
     mutant=lambda s: any_of((_apart(s), s.starts[0] < s.other_starts[0])),

@@ -207,6 +207,12 @@ _ROWS = (
         ("EVENT", "FIFO"), "PTO-ISA set_cross_core, TPush.hpp: both cores of a kernel have a part in them",
     ),
     Assumption(
+        "LANES-ALIKE", "where both lanes of a vector core may store to one place, they store the same there: a place "
+        "that their index does not tell apart", "what two lanes store to one place is not compared",
+        ("WRITE",),
+        "PTO-ISA TPop.hpp: without a split each lane has the whole tile; PyPTO SplitVectorKernel guards such bodies",
+    ),
+    Assumption(
         "FIFO-CREDITS", "the producer of a pipe starts with as many credits as the pipe has slots",
         "the pipe of an a5 posts one period of credits more when it is made, as its library does",
         ("FIFO",), "PTO-ISA npu/a2a3 TPush.hpp after 0a15e15c; npu/a5 TPush.hpp",

@@ -13,6 +13,7 @@ from pypto_verified.targets import ASSUMPTIONS
 from tests.verifiers.examples_event import flag, flags, loop
 from tests.verifiers.examples_fifo import PAIRS as PIPES
 from tests.verifiers.examples_index import PAIRS as INDICES
+from tests.verifiers.examples_lanes import beside_a_cube, put
 from tests.verifiers.examples_ops import PAIRS as OPS
 from tests.verifiers.examples_race import VEC, both, exp, pipes, read, write
 from tests.verifiers.kernels import alloc, check, fill, kernel, load, tile, verdicts
@@ -71,6 +72,7 @@ STRICT: dict[str, Reading] = {
         read("a"), both("MTE2 MTE3"), write("a"), both("MTE3 MTE2"), load("dst", "b", VEC, "32x64"))),
     "FREE-NEEDED": Reading("FIFO-FREE", PIPES["FIFO-FREE"].bad),
     "ABSENT-CORE": Reading("EVENT-CORES", kernel("pto.sync.wait <PIPE_V>, 3"), Verdict.UNKNOWN),
+    "LANES-ALIKE": Reading("WRITE-TWICE", beside_a_cube(*put("c0")), Verdict.UNKNOWN),
     "FIFO-CREDITS": Reading("FIFO-OVERRUN", PIPES["FIFO-OVERRUN"].good, chip="a5"),
     "INDEX-DATA": Reading("BOUND-INDEX", INDICES["VALID-INDEX"].good, Verdict.UNKNOWN, chip="a5"),
     "SCALAR-ISSUES": Reading("RACE-RAW", pipes(read("a"), both("MTE2 S"), exp("a", "b"))),
