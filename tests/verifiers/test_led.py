@@ -8,7 +8,7 @@ from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Finding, Verdict
 from pypto_verified.targets import target
 from pypto_verified.witness import replayed
-from tests.verifiers.examples_race import flag
+from tests.verifiers.examples_event import flag
 from tests.verifiers.kernels import kernel
 from verifiers import Options, verify
 
