@@ -130,6 +130,15 @@ def _reshaped(rows: str) -> str:
         out("v", flat, "c64", "c32"))
 
 
+def moved_into(cols: int, then: str = "") -> str:
+    """A tile of 64 full columns, then a move into the first `cols` of them, and all 64 are stored."""
+    part = tile(valid=("32", str(cols)))
+    return _lines(
+        alloc("t", VEC), fill("t", VEC), alloc("s", VEC, 8192, cols=f"c{cols}"), fill("s", VEC),
+        f"%v = pto.subview %t[%c0, %c0] sizes [32, 64] valid [%c32, %c{cols}] : {VEC} -> {part}",
+        f"pto.tmov ins(%s : {VEC}) outs(%v : {part})", then, out("t", VEC))
+
+
 def _remainder(source: str, result: str) -> str:
     """The remainder of two tiles."""
     s, d = tile(dtype=source), tile(dtype=result)
@@ -366,6 +375,7 @@ PAIRS: dict[str, Pair] = {
     "LAYOUT-STORE": Pair(_stored("row_major"), _stored("col_major")),
     "LAYOUT-VECTOR": Pair(_largest("none_box"), _largest("row_major")),
     "INIT-PATH": Pair(_filled_in_loop("c4"), _filled_in_loop("M")),
+    "INIT-TAIL": Pair(moved_into(16), moved_into(17)),
     "INIT-VALID": Pair(_widened("c8"), _widened("c32")),
     "INIT-SCRATCH": Pair(_worked_in("u"), _worked_in("t")),
     "VALID-SCALE": Pair(_quantised("c32"), _quantised("c16")),
