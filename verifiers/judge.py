@@ -20,7 +20,7 @@ from verifiers.rule import Witness
 from verifiers.sites import Context, Site
 from verifiers.solver import Decision, Ladder, Query, weakest_condition, without_implied
 from verifiers.solver.answer import AGREES, CVC5_ALONE, DIFFERS, NEITHER, Z3_ALONE
-from verifiers.solver.cone import conjuncts, names_of, split_by_relevance
+from verifiers.solver.cone import booleans_of, conjuncts, names_of, split_by_relevance
 from verifiers.wording import Wording
 
 _SYMBOL_ASSUMPTIONS = {
@@ -227,9 +227,13 @@ class Judge:
         message = rule.explain(worded, witness)
         if decision.verdict is Verdict.UNKNOWN:
             wanted = weakest_condition(self.ladder, hypotheses, goal, self.inner)
-            needs = repr(wording.cond(wanted))
-            self._wanted[wanted] = needs
             message = f"not known to hold: {rule.claim}. It fails when {message}"
+            opaque = sorted({f"%{name.partition('?')[0]}" for name in booleans_of(wanted)})
+            if opaque:  # nobody can assume anything of these
+                message += f"; callers or data decide it by {', '.join(opaque)}"
+            else:
+                needs = repr(wording.cond(wanted))
+                self._wanted[wanted] = needs
         help = rule.help(worded)
         if decision.verdict is Verdict.REFUTED and goal is not FALSE and names_of(goal) <= set(self.dims):
             help += f'; or, if callers keep to it, --assume "{goal!r}"'

@@ -60,3 +60,12 @@ def test_a_truth_that_callers_pass_is_named(body: tuple[str, ...]) -> None:
     (refuted,) = found(*body)
     assert (refuted.verdict, refuted.replay[:9]) == (Verdict.REFUTED, "confirmed")
     assert dict(refuted.witness)["w"] == int(body[1] == WAIT)
+
+
+@pytest.mark.parametrize("head", [UNSIGNED, FLOAT])
+def test_nobody_is_asked_to_assume_what_has_no_name(head: tuple[str, ...]) -> None:
+    """Set for n > 1 or by the opaque truth, and waited for by that alone: right where it holds."""
+    more = ("%some = arith.cmpi sgt, %n, %c1 : index", "%either = arith.ori %some, %is : i1")
+    (open_,) = found(*head, *more, "scf.if %either {", SET, "}", "scf.if %is {", WAIT, "}")
+    assert (open_.verdict, open_.needs) == (Verdict.UNKNOWN, "")
+    assert open_.message.endswith("; callers or data decide it by %is")
