@@ -257,10 +257,11 @@ def _regions(context: Context) -> Iterator[RegionSite]:
         if found.by_path:
             continue
         covers = states[step.index].covers.get(place_of(region.tile), ())
-        kept = any_of(
-            all_of((k.under, region.rows <= k.rows, region.cols <= k.cols)) for k in covers
-            if k.tile.root is region.tile.root)
         for write in known[step.index, number]:
+            # The tile that is read may stand for the one written, as the result of a branch does.
+            kept = any_of(
+                all_of((k.under, region.rows <= k.rows, region.cols <= k.cols)) for k in covers
+                if k.tile.root in (region.tile.root, write.tile.root))
             label = f"{op_text(step.op)} {region.tile.name} after {op_text(write.step.op)}"
             may = any_of((kept, _boxed(context, region, write), _elsewhere(context, region)))
             yield RegionSite(context, step.op, step.path & write.path, label, region, write, may)

@@ -14,7 +14,7 @@ from pypto_verified.dtypes import INDEX
 from pypto_verified.fuzz.names import Block, apart
 from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, Var
 from pypto_verified.ir.stmt import Assign, Break, Continue, For, Function, LoopKind, Stmt, Yield
-from pypto_verified.ir.walk import blocks, map_exprs, walk_stmts
+from pypto_verified.ir.walk import blocks, definitions, map_exprs, walk_expr, walk_stmts
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.types import TileBufType
 from pypto_verified.pto.walk import walk_ops
@@ -70,6 +70,9 @@ def _cut(loop: For) -> tuple[Expr, Expr] | None:
     if start is None or step is None:
         return None
     if stop is None:
+        changed = {v.name for s in walk_stmts(loop.body) for v in definitions(s)}
+        if any(isinstance(e, Var) and e.name in changed for e in walk_expr(loop.stop)):
+            return None  # the second part would go by what the first has made of it
         second = Const(start + step)
         return Binary(BinaryOp.MIN, loop.stop, second, INDEX), second
     turns = len(range(start, stop, step))

@@ -89,6 +89,18 @@ TWO = """
 APART = {"trips": 3, "more": "v = pl.exp(t)", "other": "u = pl.mul(u, pl.load(a, [j * 16, 0], [16, 32]))"}
 
 
+def test_a_loop_whose_end_it_counts_on_itself_stays_whole() -> None:
+    """Written down again, the end would be what the first part has made of it."""
+    function = from_text(PARAMETERS, """
+        u = 2
+        x = pl.load(a, [0, 0], [16, 32])
+        for i in pl.range(0, u, 1):
+            u = (u + 1) % 3
+        return pl.store(x, [u * 16, 0], out)
+    """)
+    assert not list(_of(function, "a loop in two"))
+
+
 def test_two_loops_over_the_same_turns_become_one() -> None:
     function = from_text(PARAMETERS, TWO.format(**APART))
     made = next(_of(function, "two loops as one"))

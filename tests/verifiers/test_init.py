@@ -48,6 +48,21 @@ def test_a_loop_that_surely_runs_writes_the_tile() -> None:
     assert verdicts(result, "INIT-PATH") == {Verdict.PROVED}
 
 
+@pytest.mark.parametrize(("filled", "expected"), [("t", Verdict.PROVED), ("other", Verdict.REFUTED)])
+def test_a_name_for_what_a_branch_leaves_has_what_it_changed_in_part_only(filled: str, expected: Verdict) -> None:
+    """A tile of 16 x 64, of which a branch writes 8 rows, is read by another name of its bytes: all of it was written,
+    unless that was another tile that had been there before."""
+    whole, part = tile(16, 64), tile(16, 64, valid=("8", "64"))
+    text = kernel("\n".join((
+        alloc("other", whole, rows="c16"), alloc("t", whole, rows="c16"), fill(filled, whole),
+        alloc("s", whole, 8192, rows="c8"), fill("s", whole), alloc("named", whole, rows="c16"),
+        "%some = arith.cmpi sgt, %M, %c1 : index", "scf.if %some {",
+        f"%v = pto.subview %t[%c0, %c0] sizes [16, 64] valid [%c8, %c64] : {whole} -> {part}",
+        f"pto.tmov ins(%s : {whole}) outs(%v : {part})", "}",
+        view("qv", "q", "c16"), window("w", "qv", "%c0, %c0", "%c16, %c64"), store("named", "w", whole))), "%M: index")
+    assert verdicts(check(text, chip="a5", families="INIT"), "INIT-VALID") >= {expected}
+
+
 def test_an_assumption_that_the_loop_runs_settles_it() -> None:
     text = kernel("\n".join((
         view("a", "p", "M"), view("o", "q", "c32"), alloc("x", VEC),
