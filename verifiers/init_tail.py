@@ -91,7 +91,7 @@ INIT_TAIL: Rule[TailSite] = Rule(
     sites=_sites, applies=always, undecided=lambda s: s.why, given=lambda s: not s.why,
     goal=_whole, explain=_explain,
     help=lambda s: "move whole 32-byte blocks, or move this part first and what is beside it after that",
-    mutant=lambda s: s.last >= 0)
+    mutant=lambda s: (s.last * s.move.tile.type.dtype.bytes) % (_BLOCK // 8) == 0)
 
 
 RULES = (INIT_TAIL,)
