@@ -182,8 +182,9 @@ def tinsert(
 def tfillpad(site: Site, dst: Tile, src: Tile) -> None:
     """Fill what lies around src's valid region.
 
-    UB: rows of src are copied at full width, then padded to dst's width; rows up to dst's valid rows are pad. The rest
-    of the last valid block is trusted to be padded already when both tiles have the same pad. L1: zeros.
+    UB: rows of src are copied, then padded to dst's width; rows up to dst's valid rows are pad. The rest of the last
+    valid block is trusted to be padded already when both tiles have the same pad. What the copy takes from behind that
+    is padded over: nothing depends on it, so it counts as not read. L1: zeros.
     """
     _require_kind(dst, src)
     if dst.space is Space.MAT:
@@ -194,12 +195,12 @@ def tfillpad(site: Site, dst: Tile, src: Tile) -> None:
     site.expect(dst.rows >= src.rows and dst.cols >= src.cols,
                 f"{src.rows} x {src.cols} valid elements are padded to {dst.rows} x {dst.cols}", Place(dst.name))
     rows, width = src.rows, dst.type.cols
-    copied = min(src.type.cols, width)
+    first = src.cols if src.pad is not dst.pad else ceil_to(src.cols, dst.block)
+    copied = min(src.type.cols, width, first)
     if (src.addr, src.memory) != (dst.addr, dst.memory):
         _copy(site, src.reads(rows, copied), dst.writes(rows, copied))
     elif src.memory.bytes.suspicions is not None:
         src.reads(rows, src.cols).bad()  # it stays where it is: no access, but what was never written is no data
-    first = src.cols if src.pad is not dst.pad else ceil_to(src.cols, dst.block)
     for window in ((rows, width - first, 0, first), (dst.rows - rows, width, rows, 0)):
         if min(window[:2]) > 0:
             out = dst.writes(*window)

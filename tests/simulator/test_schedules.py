@@ -341,3 +341,19 @@ def test_the_step_limit_ends_a_run() -> None:
     k.line("}")
     outcome = schedule.run(k.func, target("a2a3"), {}, max_steps=1000)
     assert outcome.stopped and outcome.errors[0].kind == "step limit"
+
+
+@pytest.mark.parametrize(("pad", "race"), [(0, None), (1, (40, 64))])
+def test_a_fill_reads_no_padding_but_the_one_that_it_takes_over(pad: int, race: tuple[int, int] | None) -> None:
+    """Of 16 columns 10 are valid. A first fill copies them and, where both pads are equal, the padding behind them up to
+    the 32-byte block; a second one, which no barrier holds back, writes that padding where it stands."""
+    k = Timed()
+    a = k.tensor("a", "f32", 1, 10)
+    x = k.tile("x", "f32", 1, 16, valid=(1, 10), addr=0, pad=pad)
+    y, z = k.tile("y", "f32", 1, 16, addr=4096, pad=1), k.tile("z", "f32", 1, 16, addr=0, pad=3)
+    k.load(a, x)
+    k.both("MTE2>V")
+    k.op("tfillpad", x, y)
+    k.op("tfillpad", x, z)
+    races = k.under("program", "a2a3", a=ramp(1, 10)).races
+    assert [(r.hazard, r.low, r.high) for r in races] == ([] if race is None else [(Hazard.WAR, *race)])
