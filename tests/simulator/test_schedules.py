@@ -345,8 +345,8 @@ def test_the_step_limit_ends_a_run() -> None:
 
 @pytest.mark.parametrize(("pad", "race"), [(0, None), (1, (40, 64))])
 def test_a_fill_reads_no_padding_but_the_one_that_it_takes_over(pad: int, race: tuple[int, int] | None) -> None:
-    """Of 16 columns 10 are valid. A first fill copies them and, where both pads are equal, the padding behind them up to
-    the 32-byte block; a second one, which no barrier holds back, writes that padding where it stands."""
+    """Of 16 columns 10 are valid. A first fill copies them and, where both pads are equal, the padding behind them up
+    to the 32-byte block; a second one, which no barrier holds back, writes that padding where it stands."""
     k = Timed()
     a = k.tensor("a", "f32", 1, 10)
     x = k.tile("x", "f32", 1, 16, valid=(1, 10), addr=0, pad=pad)
