@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from pypto_verified import check
 from pypto_verified.allow import comments
+from pypto_verified.check import paths
 from pypto_verified.cli import main
 from pypto_verified.report.model import FileResult, Finding, Kind, Verdict
 from tests.verifiers.test_every_rule import PAIRS
@@ -225,7 +225,7 @@ def test_what_is_no_baseline_is_refused_and_told_how_to_get_one(
 def test_a_baseline_that_is_not_there_is_told_before_anything_is_checked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(check, "_check_files", lambda *given: pytest.fail("files are checked"))
+    monkeypatch.setattr(paths, "_check_files", lambda *given: pytest.fail("files are checked"))
     for path in (tmp_path / "baseline.json", tmp_path):
         assert main([write(tmp_path, WRONG), "--no-cache", "--baseline", str(path)]) == 2
         assert f"{path}: can't read the baseline: " in capsys.readouterr().err

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pypto_verified import check
 from pypto_verified.cache import Cache
-from pypto_verified.check import CheckOptions, check_paths
+from pypto_verified.check import CheckOptions, check_file, check_paths, paths
 from pypto_verified.cli import main
 from pypto_verified.report.model import FileResult, Finding, FunctionResult, Kind, Obligation, Verdict
 
@@ -40,13 +39,12 @@ def module(tmp_path: Path) -> Path:
 def checks(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The files that were really checked."""
     done: list[str] = []
-    real = check.check_file
 
     def counted(path: str, options: CheckOptions) -> FileResult:
         done.append(path)
-        return real(path, options)
+        return check_file(path, options)
 
-    monkeypatch.setattr(check, "check_file", counted)
+    monkeypatch.setattr(paths, "check_file", counted)
     return done
 
 
