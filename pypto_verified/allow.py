@@ -71,7 +71,7 @@ def apply_comments(file: FileResult, text: str) -> None:
                 comment.line, help="write: pto: allow RULE-ID because REASON",
                 source_line=text.splitlines()[comment.line - 1]))
         elif comment not in used:
-            file.notes.append(
+            file.outdated.append(
                 f"line {comment.line}: `pto: allow {', '.join(comment.rules)}` meets no finding; remove it")
 
 

@@ -102,11 +102,11 @@ def apply(baseline: Baseline, files: list[FileResult]) -> None:
     for entry, count in sorted(left.items()):
         if count > 0 and entry.file in checked:
             kernel = f" in {entry.kernel}" if entry.kernel else ""
-            checked[entry.file].notes.append(
+            checked[entry.file].outdated.append(
                 f"the baseline has {entry.rule} {entry.verdict}{kernel}, which is gone: write it anew")
     for name in sorted(gone - set(checked)):
         if files:
-            files[0].notes.append(f"the baseline has findings of {name}, which is gone: write it anew")
+            files[0].outdated.append(f"the baseline has findings of {name}, which is gone: write it anew")
 
 
 def _findings(files: Iterable[FileResult]) -> Iterator[tuple[FileResult, _Part, Finding]]:

@@ -178,7 +178,7 @@ def _check(options: argparse.Namespace) -> int:
             seed=options.seed,
             cache=_cache_directory(options), passes=options.passes,
             versions=options.format not in ("text", "lines"), second=_disputes() if options.cross else None,
-            baseline=options.baseline,
+            baseline=options.baseline if options.write_baseline is None else None,
         ), _show_progress if sys.stderr.isatty() else None)
     except InputError as error:
         return _refuse(f"{error}" + (f" ({error.help})" if error.help else ""))

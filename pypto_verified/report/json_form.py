@@ -163,7 +163,7 @@ def _file(file: FileResult, verbose: bool) -> FileJson:
         "verdict": file.verdict.value,
         "functions": [_function(f, verbose) for f in sorted(file.functions, key=lambda f: f.name)],
         "findings": _findings(file.findings),
-        "notes": file.notes,
+        "notes": file.remarks,
     }
     if file.allowed:
         found["allowed"] = _allowed(file.allowed)

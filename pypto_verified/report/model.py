@@ -135,8 +135,8 @@ class FunctionResult:
 @dataclass(slots=True)
 class FileResult:
     """One input file. `findings` are those that belong to no function (does not load, does not parse), and so are
-    `allowed`; `notes` are remarks that change no verdict. `target` is what it was checked for, '' if it did not come
-    that far."""
+    `allowed`; `notes` are remarks that change no verdict, `outdated` those on what was accepted and is found no more.
+    `target` is what it was checked for, '' if it did not come that far."""
 
     path: str
     sha256: str = ""
@@ -144,7 +144,13 @@ class FileResult:
     functions: list[FunctionResult] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    outdated: list[str] = field(default_factory=list)
     allowed: list[Allowed] = field(default_factory=list)
+
+    @property
+    def remarks(self) -> list[str]:
+        """All notes."""
+        return [*self.notes, *self.outdated]
 
     @property
     def verdict(self) -> Verdict:

@@ -20,13 +20,14 @@ def as_lines(report: Report) -> str:
 
 
 def digest(report: Report) -> str:
-    """What a log shows of a report that is elsewhere: a line for each finding, worst first, as far as they are few, and
-    the totals."""
+    """What a log shows of a report that is elsewhere: a line for each finding, worst first, as far as they are few,
+    what was accepted and is gone, and the totals."""
     found = [(SEVERITY.index(f.verdict), location(f) or file.path, f) for file in report.files for f in _findings(file)]
     found.sort(key=lambda row: row[0])
     told = [f"{where}: {f.verdict.value} {f.rule}: {f.message}" for _, where, f in found[:_MOST]]
     if len(found) > _MOST:
         told.append(f"and {len(found) - _MOST} more")
+    told += [f"{file.path}: note: {text}" for file in report.files for text in file.outdated]
     return "\n".join((*told, summary_line(report))) + "\n"
 
 

@@ -88,7 +88,7 @@ def _file(file: FileResult) -> Iterator[Line]:
         f = accepted.finding
         what = f"{location(f) or file.path}: {f.verdict.value} {f.rule}: {accepted.reason} ({accepted.by})"
         yield [("dim", f"{'allowed':<{_WIDTH}}  {what}")]
-    for note in file.notes:
+    for note in file.remarks:
         yield [("dim", f"{'note':<{_WIDTH}}  {file.path}: {note}")]
 
 

@@ -137,6 +137,26 @@ def test_a_baseline_entry_that_is_gone_is_noted(tmp_path: Path, capsys: pytest.C
     assert "the baseline has VIEW-UPPER REFUTED in k, which is gone: write it anew" in out
 
 
+def test_a_log_tells_what_the_baseline_has_too_much(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The report is in a file, and of a run that ends well nobody opens it."""
+    kernel, baseline = write(tmp_path, WRONG), str(tmp_path / "baseline.json")
+    run(capsys, kernel, "--write-baseline", baseline)
+    write(tmp_path, PAIRS["VIEW-UPPER"].good)
+    assert main(["check", kernel, "--baseline", baseline, "--format", "sarif", "-o", str(tmp_path / "r.sarif")]) == 0
+    note, _ = capsys.readouterr().err.splitlines()
+    assert note == f"{kernel}: note: the baseline has VIEW-UPPER REFUTED in k, which is gone: write it anew"
+
+
+def test_a_baseline_that_is_written_anew_has_what_the_old_one_had(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kernel, baseline = write(tmp_path, WRONG), str(tmp_path / "baseline.json")
+    run(capsys, kernel, "--write-baseline", baseline)
+    before = Path(baseline).read_text("utf-8")
+    assert run(capsys, kernel, "--baseline", baseline, "--write-baseline", baseline)[0] == 0
+    assert Path(baseline).read_text("utf-8") == before
+
+
 def test_a_file_of_the_baseline_that_is_gone_is_noted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     old, new = write(tmp_path, WRONG, "old.pto"), write(tmp_path, PAIRS["VIEW-UPPER"].good, "new.pto")
     baseline, text = str(tmp_path / "baseline.json"), "the baseline has findings of old.pto, which is gone"
