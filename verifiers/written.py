@@ -139,10 +139,12 @@ class Written:
             self.spans[arena] = (*known, span)
 
     def cover(self, cover: Cover) -> None:
+        """Of several tiles that wrote as much of a place the last one counts: the place holds its elements."""
         key = place_of(cover.tile)
-        known = self.covers.get(key, ())
-        if not any(k.under is cover.under and k.rows is cover.rows and k.cols is cover.cols for k in known):
-            self.covers[key] = (*known, cover)
+        others = [
+            k for k in self.covers.get(key, ())
+            if k.under is not cover.under or k.rows is not cover.rows or k.cols is not cover.cols]
+        self.covers[key] = (*others, cover)
 
     def move(self, arena: Arena, start: Expr, bytes_: int) -> None:
         """`bytes_` counted from `start` are written; a constant start is a fact like any other."""

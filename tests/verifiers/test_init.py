@@ -63,6 +63,20 @@ def test_a_name_for_what_a_branch_leaves_has_what_it_changed_in_part_only(filled
     assert verdicts(check(text, chip="a5", families="INIT"), "INIT-VALID") >= {expected}
 
 
+@pytest.mark.parametrize(("filled", "expected"), [("t", Verdict.PROVED), ("other", Verdict.REFUTED)])
+def test_the_tile_that_wrote_a_place_last_has_it(filled: str, expected: Verdict) -> None:
+    """Two tiles of 16 x 64 at one address. The first one is written as a whole, then `filled`, then 8 rows of the
+    second, all of which is read: its own, or half of the other tile's."""
+    whole, part = tile(16, 64), tile(16, 64, valid=("8", "64"))
+    text = kernel("\n".join((
+        alloc("other", whole, rows="c16"), fill("other", whole), alloc("t", whole, rows="c16"), fill(filled, whole),
+        alloc("s", whole, 8192, rows="c8"), fill("s", whole),
+        f"%v = pto.subview %t[%c0, %c0] sizes [16, 64] valid [%c8, %c64] : {whole} -> {part}",
+        f"pto.tmov ins(%s : {whole}) outs(%v : {part})",
+        view("qv", "q", "c16"), window("w", "qv", "%c0, %c0", "%c16, %c64"), store("t", "w", whole))))
+    assert verdicts(check(text, chip="a5", families="INIT"), "INIT-VALID") >= {expected}
+
+
 def test_an_assumption_that_the_loop_runs_settles_it() -> None:
     text = kernel("\n".join((
         view("a", "p", "M"), view("o", "q", "c32"), alloc("x", VEC),
