@@ -126,7 +126,8 @@ def ended(job: Remake, kernel: Kernel = NOTHING) -> Found:
 
 
 def shrink(found: Found, fault: str = "", timeout: float = SECONDS) -> Found:
-    """The same find on the smallest kernel that shows it, as far as it is reached within `SHRINK_LIMITS` timeouts."""
+    """The same find on the smallest kernel that shows it, as far as it is reached within `SHRINK_LIMITS` timeouts. No
+    rule refutes that one which did not refute the first: what is wrong for another reason shows nothing."""
     wanted = (found.find.oracle, found.find.cause)
     deep = found.find.oracle.startswith(DEEP)
     until = time.process_time() + SHRINK_LIMITS * timeout
@@ -136,16 +137,24 @@ def shrink(found: Found, fault: str = "", timeout: float = SECONDS) -> Found:
         nonlocal find
         if time.process_time() >= until:
             return False
-        verdict = examined(kernel, found.example, SHRINK_RUNS, deep, timeout=timeout)
-        again = next((f for f in verdict.finds if (f.oracle, f.cause) == wanted), None)
-        find = again or find
-        return again is not None
+        finds = examined(kernel, found.example, SHRINK_RUNS, deep, timeout=timeout).finds
+        again = next((f for f in finds if (f.oracle, f.cause) == wanted), None)
+        if again is None or not _refuted(finds) <= refuted:
+            return False
+        find = again
+        return True
 
     with switched_on(fault):
+        first = examined(found.kernel, found.example, SHRINK_RUNS, deep, timeout=timeout) if deep else Verdict()
+        refuted = _refuted(first.finds)
         kernel = shrunk(found.kernel, holds)
         if find.oracle == "meaning" and find.trial is not None:
             find = replace(find, detail=f"{find.detail}; {_blamed(kernel, find, timeout)}")
     return replace(found, kernel=kernel, find=find, statements=size(kernel.function), shrunk=True)
+
+
+def _refuted(finds: Sequence[Find]) -> set[str]:
+    return {f.cause for f in finds if f.oracle == "rules"}
 
 
 def _blamed(kernel: Kernel, find: Find, timeout: float) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from pypto_verified.fuzz import work
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.faults import switched_on
-from pypto_verified.fuzz.oracles import examine
+from pypto_verified.fuzz.oracles import Find, Verdict, examine
 from pypto_verified.fuzz.records import Found
 from pypto_verified.fuzz.shrink import size
 from pypto_verified.fuzz.work import shrink
@@ -39,6 +40,18 @@ def test_a_find_of_the_rules_stays_the_only_one_when_it_is_made_smaller() -> Non
     with switched_on("bound-of-stores-only"):
         assert [f.oracle for f in examine(small.kernel, deep=True).finds] == ["rules: missed"]
     assert small.statements <= 3
+
+
+def test_what_is_smaller_but_refuted_for_another_reason_is_not_the_same_find(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = size(WHOLE.function)
+    find = Find("rules", "A is refuted", "")
+
+    def examined(kernel: Kernel, *_: object, **__: object) -> Verdict:
+        other = Find("rules", "B is refuted", "")
+        return Verdict([find, other] if size(kernel.function) < whole - 1 else [find])
+
+    monkeypatch.setattr(work, "examined", examined)
+    assert shrink(Found(find, WHOLE, 0, 0, whole)).statements == whole - 1
 
 
 @pytest.mark.parametrize(("fault", "op"), [
