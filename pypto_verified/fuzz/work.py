@@ -133,20 +133,29 @@ def shrink(found: Found, fault: str = "", timeout: float = SECONDS) -> Found:
     until = time.process_time() + SHRINK_LIMITS * timeout
     find = found.find
 
+    def finds_of(kernel: Kernel, runs: int) -> list[Find]:
+        return examined(kernel, found.example, runs, deep, timeout=timeout).finds
+
+    def shown(finds: Sequence[Find]) -> Find | None:
+        return next((f for f in finds if (f.oracle, f.cause) == wanted), None)
+
     def holds(kernel: Kernel) -> bool:
         nonlocal find
         if time.process_time() >= until:
             return False
-        finds = examined(kernel, found.example, SHRINK_RUNS, deep, timeout=timeout).finds
-        again = next((f for f in finds if (f.oracle, f.cause) == wanted), None)
+        finds = finds_of(kernel, runs)
+        again = shown(finds)
         if again is None or not _refuted(finds) <= refuted:
             return False
         find = again
         return True
 
     with switched_on(fault):
-        first = examined(found.kernel, found.example, SHRINK_RUNS, deep, timeout=timeout) if deep else Verdict()
-        refuted = _refuted(first.finds)
+        runs, first = SHRINK_RUNS, finds_of(found.kernel, SHRINK_RUNS)
+        if shown(first) is None:  # a further run shows something else, and what comes first is told alone
+            runs = DEEP_RUNS
+            first = finds_of(found.kernel, runs)
+        refuted = _refuted(first)
         kernel = shrunk(found.kernel, holds)
         if find.oracle == "meaning" and find.trial is not None:
             find = replace(find, detail=f"{find.detail}; {_blamed(kernel, find, timeout)}")

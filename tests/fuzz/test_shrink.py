@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pypto_verified.compiler import compile_function
 from pypto_verified.errors import PtoError
+from pypto_verified.fuzz import work
 from pypto_verified.fuzz.builder import Kernel
+from pypto_verified.fuzz.oracles import Find, Verdict
+from pypto_verified.fuzz.records import Found
 from pypto_verified.fuzz.shrink import shrunk, size
 from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.walk import calls
@@ -45,3 +50,19 @@ def test_a_find_on_two_products_needs_no_moves_and_no_second_operand() -> None:
     assert holds(whole) and size(function) == 7
     small = shrunk(whole, holds)
     assert [c.op for c in calls(small.function.body)] == ["tile.load", "tile.matmul", "tile.matmul_acc", "tile.store"]
+
+
+def test_what_a_further_run_shows_does_not_keep_a_find_from_getting_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the first two runs are without another find, which hides all that comes after it."""
+    function = kernel(PARAMS.replace("FP16", "FP32"), """
+        x = pl.load(a, [0, 0], [16, 16])
+        y = pl.exp(x)
+        z = pl.add(x, y)
+        out = pl.store(x, [0, 0], out)
+        return out
+    """)
+    find, other = Find("variants: a loop in two", "another result", ""), Find("meaning", "another result", "")
+    monkeypatch.setattr(
+        work, "examined", lambda kernel, example, runs, deep, timeout: Verdict([find if runs <= 2 else other]))
+    small = work.shrink(Found(find, Kernel(function, {}, "a2a3", "PYPTO"), 0, 0, size(function)))
+    assert (small.find, small.statements) == (find, 2), "a load and a store"
