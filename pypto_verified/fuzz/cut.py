@@ -22,9 +22,9 @@ from pypto_verified.errors import PtoError
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.oracles import Find
 from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, MakeTuple, Var
+from pypto_verified.ir.rewrite import map_exprs
 from pypto_verified.ir.stmt import Direction, Function
 from pypto_verified.ir.types import TensorType
-from pypto_verified.ir.walk import map_exprs
 from pypto_verified.targets import Target
 from pypto_verified.trials import Trial
 from verifiers import Options, verify

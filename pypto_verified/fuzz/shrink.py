@@ -11,9 +11,10 @@ from dataclasses import replace
 from pypto_verified.dtypes import INDEX
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, Var
+from pypto_verified.ir.rewrite import map_exprs
 from pypto_verified.ir.stmt import Assign, Direction, Eval, For, Function, If, Return, Stmt, While, Yield
 from pypto_verified.ir.types import ScalarType, TensorType, TileType, Type
-from pypto_verified.ir.walk import definitions, free_vars, map_exprs, operands, type_exprs, walk_expr, walk_stmts
+from pypto_verified.ir.walk import definitions, free_vars, operands, type_exprs, walk_expr, walk_stmts
 
 BUDGET = 400
 Holds = Callable[[Kernel], bool]

@@ -13,8 +13,9 @@ from pypto_verified.compiler import Artifact
 from pypto_verified.dtypes import INDEX
 from pypto_verified.fuzz.names import Block, apart
 from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, Var
+from pypto_verified.ir.rewrite import map_exprs
 from pypto_verified.ir.stmt import Assign, Break, Continue, For, Function, LoopKind, Stmt, Yield
-from pypto_verified.ir.walk import blocks, definitions, map_exprs, walk_expr, walk_stmts
+from pypto_verified.ir.walk import blocks, definitions, walk_expr, walk_stmts
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.types import TileBufType
 from pypto_verified.pto.walk import walk_ops

@@ -6,9 +6,10 @@ from operator import is_
 
 from pypto_verified.errors import PassError
 from pypto_verified.ir.expr import Call, Const, Expr, MakeTuple, Span, Var
+from pypto_verified.ir.rewrite import map_expr, substitute_type, with_body
 from pypto_verified.ir.stmt import COMPOUND, Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
 from pypto_verified.ir.types import TileType, Type
-from pypto_verified.ir.walk import free_vars, map_expr, substitute_type, with_body
+from pypto_verified.ir.walk import free_vars
 from pypto_verified.passes.context import Names, PassContext, at, defined_names
 from pypto_verified.passes.dims import disagreement
 from pypto_verified.passes.name_liveness import assigned_names, live_after, live_before

@@ -6,9 +6,10 @@ from pypto_verified.dtypes import BOOL, INDEX
 from pypto_verified.errors import PassError
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Binary, BinaryOp, Const, Expr, Span, Unary, UnaryOp, Var
+from pypto_verified.ir.rewrite import with_body
 from pypto_verified.ir.stmt import LOOPS, Assign, Break, Continue, For, Function, If, Stmt, While, Yield
 from pypto_verified.ir.types import ScalarType
-from pypto_verified.ir.walk import walk_stmts, with_body
+from pypto_verified.ir.walk import walk_stmts
 from pypto_verified.passes.context import Names, PassContext, at
 from pypto_verified.passes.fold import constant_int
 from pypto_verified.passes.rewrite import map_blocks

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Binary, Call, Cast, Const, Expr, MakeTuple, TupleGet, Unary, Var
+from pypto_verified.ir.rewrite import with_body
 from pypto_verified.ir.stmt import Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
-from pypto_verified.ir.walk import has_call, operands, walk_stmts, with_body
+from pypto_verified.ir.walk import has_call, operands, walk_stmts
 from pypto_verified.passes.context import Names, PassContext
 from pypto_verified.passes.rewrite import map_blocks
 

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 from pypto_verified.dtypes import BOOL, DType
 from pypto_verified.ir.expr import Binary, BinaryOp, Call, Cast, Const, Expr, MakeTuple, Unary, UnaryOp, Var
+from pypto_verified.ir.rewrite import map_expr
 from pypto_verified.ir.types import ScalarType, Type
-from pypto_verified.ir.walk import children, map_expr, type_exprs
+from pypto_verified.ir.walk import children, type_exprs
 
 _ARITHMETIC: dict[BinaryOp, Callable[[int, int], int]] = {
     BinaryOp.ADD: lambda a, b: a + b,

@@ -8,9 +8,9 @@ from operator import attrgetter, is_
 
 from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Call, Expr, Var
+from pypto_verified.ir.rewrite import substitute, substitute_type, with_body
 from pypto_verified.ir.stmt import COMPOUND, Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
 from pypto_verified.ir.types import TileType, Type
-from pypto_verified.ir.walk import substitute, substitute_type, with_body
 from pypto_verified.passes.context import Names, PassContext
 
 StmtMap = Callable[[Stmt], tuple[Stmt, ...]]

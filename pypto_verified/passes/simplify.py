@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from pypto_verified.ir.expr import Const, Expr, Var
+from pypto_verified.ir.rewrite import map_type, with_body
 from pypto_verified.ir.stmt import Assign, Function, If, Stmt
 from pypto_verified.ir.types import ScalarType, Type
-from pypto_verified.ir.walk import (
-    definitions,
-    has_call,
-    map_type,
-    names_in,
-    operands,
-    type_exprs,
-    walk_stmts,
-    with_body,
-)
+from pypto_verified.ir.walk import definitions, has_call, names_in, operands, type_exprs, walk_stmts
 from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.fold import fold
 from pypto_verified.passes.rewrite import Rewriter, map_blocks, yielded

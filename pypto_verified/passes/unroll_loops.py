@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pypto_verified.errors import PassError
 from pypto_verified.ir.expr import Const, Expr
+from pypto_verified.ir.rewrite import map_exprs, substitute, with_body
 from pypto_verified.ir.stmt import Break, Continue, For, Function, If, LoopKind, Stmt, While
-from pypto_verified.ir.walk import map_exprs, substitute, with_body
 from pypto_verified.passes.context import PassContext, at
 from pypto_verified.passes.fold import constant_int
 from pypto_verified.passes.rewrite import map_blocks

@@ -12,9 +12,9 @@ from pypto_verified.dtypes import FP32, INDEX
 from pypto_verified.ir.equal import difference, equal
 from pypto_verified.ir.expr import Const, Var
 from pypto_verified.ir.printer import print_program
+from pypto_verified.ir.rewrite import map_exprs
 from pypto_verified.ir.stmt import Assign, Function, FunctionKind, IterArg, Program, While, Yield
 from pypto_verified.ir.types import MemRef, ScalarType, TileType, TileView
-from pypto_verified.ir.walk import map_exprs
 from pypto_verified.language import load_source
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space
 

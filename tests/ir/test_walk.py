@@ -11,9 +11,10 @@ from pypto_verified.dtypes import BOOL, FP32, INDEX, INT32, DType
 from pypto_verified.errors import NotModelled
 from pypto_verified.ir.expr import Binary, BinaryOp, Call, Cast, Const, Expr, Unary, UnaryOp, Var
 from pypto_verified.ir.index_form import from_index, to_cond, to_index
+from pypto_verified.ir.rewrite import map_exprs, substitute
 from pypto_verified.ir.stmt import Assign, Eval, For, If, IterArg, Stmt, While, Yield
 from pypto_verified.ir.types import NoneType, ScalarType, TileType, TileView
-from pypto_verified.ir.walk import calls, definitions, free_vars, map_exprs, substitute, walk_stmts
+from pypto_verified.ir.walk import calls, definitions, free_vars, walk_stmts
 
 
 def var(name: str, dtype: DType = INDEX) -> Var:

@@ -36,7 +36,7 @@ _ROWS = (
           Edit("in e.kwargs if value is not None", "in e.kwargs[:-1] if value is not None")),
     Fault("print-other-arm", f"{_IR}.printer", "_statement", "an empty else is printed as a copy of the first arm",
           Edit("yield from _block(s.orelse, s.results)", "yield from _block(s.then, s.results)")),
-    Fault("renamed-left-only", f"{_IR}.walk", "map_expr", "names on the right of an operator are not renamed",
+    Fault("renamed-left-only", f"{_IR}.rewrite", "map_expr", "names on the right of an operator are not renamed",
           Edit("map_expr(e.rhs, fn)", "e.rhs")),
     Fault("index-min-is-max", f"{_IR}.index_form", "_ARITHMETIC[MIN]", "the lesser of two sizes counts as the greater",
           other(f"{_IR}.index_form", "_ARITHMETIC", "MAX")),
