@@ -84,7 +84,7 @@ class Chooser:
         elif d.loop is None or early < late:
             self.forward(run, Flag(src, dst, at, early + 1, late), a)
         elif d.distance == 1 and self.first_of_turn(dst, at, late):
-            self.at_end_of_turn(run, src, dst, d.earlier, at)
+            self.at_end_of_turn(run, src, dst, d, at)
         else:
             self.between_turns(run, src, dst, at, early, late, d.distance)
         return self.plan.chosen[-1].at is a.chain[-1][0]
@@ -138,17 +138,18 @@ class Chooser:
             pipe in a.pipes for a in self.program.accesses
             for (s, p), (inner, _) in pairwise(a.chain) if s is at and p == position and inner is not arm)
 
-    def at_end_of_turn(self, run: Walk, src: str, dst: str, earlier: Access, at: Sequence) -> None:
+    def at_end_of_turn(self, run: Walk, src: str, dst: str, d: Dependence, at: Sequence) -> None:
         """A flag that is waited for at the end of the turn that sets it. What is done on one arm of a branch only is
         reported on that arm, where `dst` has nothing to do after it: a set on every path could be one too many."""
-        block, early = at, position_in(earlier, at)
-        for inner, position in self.inside(earlier, at):
+        block, early = at, position_in(d.earlier, at)
+        for inner, position in self.inside(d.earlier, at):
             if inner.loop is not None or self.busy(dst, block, early) or self.elsewhere(src, block, early, inner):
                 break
             block, early = inner, position
         flag = Flag(src, dst, block, early + 1, block.end)
         self.plan.add(flag)
-        run.receive(flag, _message(run, flag, early, -2 if block is at else -1))
+        again = any(s is block for s, _ in d.later.chain)
+        run.receive(flag, _message(run, flag, early, -2 if again else -1))
 
     def between_turns(
         self, run: Walk, src: str, dst: str, at: Sequence, early: int, late: int, distance: int

@@ -131,7 +131,7 @@ _ROWS = (
         ("RACE",), "PTO-ISA machine model: the scalar unit issues the ops of all pipes",
     ),
     Assumption(
-        "RAMP-PIPE", "a ramp runs on V with scratch and on S without (a5: on V or S): a proof holds under each", "",
+        "RAMP-PIPE", "a ramp with scratch runs on V or on S: a proof holds under each", "",
         ("RACE",), "PTO-ISA TCI (V), event.hpp and PTOAS getPipe (S), PTOAS#735",
         fixed="a proof holds under each reading",
     ),

@@ -78,9 +78,6 @@ PIPE_READINGS: tuple[PipeReading, ...] = (
         ("pto.tci",), "", ("V", "S"), "RAMP-PIPE",
         "PTO-ISA TCI with scratch is a vector program (PTOAS#735); event.hpp and PTOAS getPipe: S", scratch=True),
     PipeReading(
-        ("pto.tci",), "a5", ("S", "V"), "RAMP-PIPE",
-        "PTO-ISA event.hpp and PTOAS getPipe: S; the a5 code uses a vector instruction", scratch=False),
-    PipeReading(
         ("pto.tfillpad", "pto.tfillpad_expand", "pto.tfillpad_inplace"), "", ("MTE1", "MTE2"), "MAT-FILL-PIPE",
         "PTOAS getPipe: MTE1; PTO-ISA event.hpp TFILLPAD_MAT: MTE2", dst=Space.MAT),
     PipeReading(

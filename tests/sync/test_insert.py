@@ -138,6 +138,25 @@ def test_what_one_arm_alone_needs_stands_on_that_arm() -> None:
         "scf.for", "tload", "scf.if", "MTE2>V 0", "~MTE2>V 0", "texp", "V>MTE2 0", "~V>MTE2 0"]
 
 
+@pytest.mark.requirement("EV-07")
+def test_a_turn_that_stands_in_one_arm_gets_flags_and_no_barrier_of_all_pipes() -> None:
+    """As a `continue` leaves it: the ops that wait for the turn before stand in the arm that ends with the flag."""
+    p = Program()
+    i = p.loop()
+    x, y = p.tile(0), p.tile(1)
+    p.branch()
+    p.load(x, p.row(i))
+    p.exp(x, y)
+    p.store(y, p.row(i))
+    p.close()
+    p.close()
+    made = insert_sync(p.module(), A2A3)
+    assert kinds(made) == [
+        "scf.for", "scf.if", "tload", "MTE2>V 0", "~MTE2>V 0", "texp", "V>MTE3 0", "V>MTE2 1", "~V>MTE3 0", "tstore",
+        "MTE3>V 0", "~V>MTE2 1", "~MTE3>V 0"]
+    assert verdicts(made, "a2a3") == {"PROVED"}
+
+
 def test_what_follows_a_branch_waits_for_both_arms() -> None:
     p = Program()
     x, y = p.tile(0), p.tile(1)

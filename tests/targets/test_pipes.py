@@ -39,8 +39,9 @@ def test_sources_name_three_pipes_for_a_move_from_vec_to_mat() -> None:
 
 @pytest.mark.requirement("EV-01")
 @pytest.mark.parametrize(("scratch", "chip", "expected"), [
-    (False, "a2a3", ["S"]), (True, "a2a3", ["V", "S"]), (False, "a5", ["S", "V"])])
+    (False, "a2a3", ["S"]), (True, "a2a3", ["V", "S"]), (False, "a5", ["S"]), (True, "a5", ["V", "S"])])
 def test_a_ramp_runs_on_another_pipe_with_scratch(scratch: bool, chip: str, expected: list[str]) -> None:
+    """PTO-ISA npu/a2a3/TCI.hpp, npu/a5/Tci.hpp: without scratch a loop of scalar stores, with it vector code."""
     line, one = tile(1, 64, "i32"), "%zero = arith.constant 0 : i32"
     ins = f"%zero, %t : i32, {line}" if scratch else "%zero : i32"
     text = kernel("\n".join((
