@@ -109,7 +109,7 @@ def _end(context: Context, first: Step, pipe: int, peer: Peer, lane: int) -> Cou
 
 def _waits(context: Context, peer: Peer, lane: int) -> tuple[tuple[Stuck, ...], str]:
     """(runs in which both ends wait for each other, with sizes that are not ruled out; why there may be others)."""
-    asked = context.program, peer, lane, _slots(context)
+    asked = context.program, peer, lane, _slots(context), context.target
     found = tuple(s for s in stuck(*asked) if Values(context.program, s.given).holds(context.assumed))
     return found, "" if found else unsure(*asked)
 

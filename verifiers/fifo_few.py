@@ -87,13 +87,13 @@ def _passing(context: Context, moved: Moved, most: int) -> Mapping[str, int] | N
 
 def _more(moved: Moved, target: Target, most: int, background: Cond) -> Iterator[Mapping[str, int]]:
     core = Core(moved.program, target, kept=frozenset())
-    for given, truth in product(_numbers(moved, most, background), (False, True)):
+    for given, truth in product(numbers(moved, most, background), (False, True)):
         run = _Counting(core, given, truth, moved, most)
         if run.passed and not run.values.asked:
             yield {n: v for n, v in given.items() if n in run.moving}
 
 
-def _numbers(moved: Moved, most: int, background: Cond) -> Iterator[dict[str, int]]:
+def numbers(moved: Moved, most: int, background: Cond) -> Iterator[dict[str, int]]:
     """Small ones, then sizes a few times as large as `most`: a transfer may take place in some turns only."""
     program, lane = moved.program, {LANE: moved.lane}
     yield from islice(choices(program, background, lane), MOST_RUNS)
@@ -117,14 +117,12 @@ def uneven(context: Context, own: Moved, other: Moved, fine: Callable[[int, int]
     if any(in_functions(m.program, m.op) for m in (own, other)):
         return None
     cores = [Core(m.program, context.target, kept=frozenset()) for m in (own, other)]
-    kinds = own.program.symbols.kinds
-    for given in _numbers(own, _FEW, context.program.symbols.facts & context.assumed):
+    for given in numbers(own, _FEW, context.program.symbols.facts & context.assumed):
         first, second = (
             _Counting(core, given, False, m, _TURNS) for core, m in zip(cores, (own, other), strict=True))
         deciding = (first.given_ones | second.given_ones) - {LANE}
         known = other.shared is None or deciding <= other.shared
-        told = first.values.asked or second.values.asked or any(kinds.get(n) in UNCONSTRAINED for n in deciding)
-        if told or not known:
+        if first.left_open or second.left_open or not known:
             return None
         if first.ended and second.ended and not fine(first.times, second.times):
             return Uneven({n: v for n, v in given.items() if n in deciding}, first.times, second.times)
@@ -136,12 +134,11 @@ _FEW = 8
 """Tiles that some of the runs go beyond."""
 
 
-class _Counting(Run):
-    """One run, as far as it has to go to have `passed` the number `most`."""
+class Transfers(Run):
+    """One run of which a pipe alone is of interest: `_step` is called for each op. `ended`: nothing broke it off."""
 
-    def __init__(self, core: Core, given: dict[str, int], truth: bool, moved: Moved, most: int) -> None:
-        self.moved, self.most = moved, most
-        self.times, self.taken, self.ended = 0, moved.step is None, False
+    def __init__(self, core: Core, given: dict[str, int], truth: bool = False) -> None:
+        self.ended = False
         super().__init__(core, given, truth, set(), _TURNS)
 
     @property
@@ -150,8 +147,10 @@ class _Counting(Run):
         return frozenset(n for n in self.moving if self.program.symbols.kinds.get(n) in _GIVEN)
 
     @property
-    def passed(self) -> bool:
-        return self.times > self.most and self.taken
+    def left_open(self) -> bool:
+        """Whether anything decides it that no caller of all can be held to."""
+        kinds = self.program.symbols.kinds
+        return bool(self.values.asked) or any(kinds.get(n) in UNCONSTRAINED for n in self.given_ones - {LANE})
 
     def walk(self) -> None:
         super().walk()
@@ -163,6 +162,19 @@ class _Counting(Run):
                 self._run(item)
         else:
             super()._run(node)
+
+
+class _Counting(Transfers):
+    """One run, as far as it has to go to have `passed` the number `most`."""
+
+    def __init__(self, core: Core, given: dict[str, int], truth: bool, moved: Moved, most: int) -> None:
+        self.moved, self.most = moved, most
+        self.times, self.taken = 0, moved.step is None
+        super().__init__(core, given, truth)
+
+    @property
+    def passed(self) -> bool:
+        return self.times > self.most and self.taken
 
     def _step(self, step: Step) -> None:
         if step.op.name == self.moved.op and pipe_id(step.op) == self.moved.pipe:

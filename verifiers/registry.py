@@ -24,7 +24,7 @@ _MODULES: tuple[tuple[bool, str], ...] = (
     (_WORK, "box view bound bound_scalar width plan plan_peak accumulate valid layout dtype"),
     (_ORDER, "event event_names event_fifo event_launch event_group event_buffers"),
     (_WORK, "kind pitch"),
-    (_ORDER, "split split_fit fifo fifo_early fifo_used fifo_slots fifo_apart fifo_base"),
+    (_ORDER, "split split_fit fifo fifo_early fifo_credit fifo_used fifo_slots fifo_apart fifo_base"),
     (_WORK, "extents layout_ops relabel stride dtype_ops dtype_mask indices tables merges quantise histogram"),
     (_WORK, "init init_scratch init_tail write write_twice write_lanes write_union"),
     (_ORDER, "race.rules"),

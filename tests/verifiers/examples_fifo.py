@@ -126,6 +126,9 @@ PAIRS: dict[str, Pair] = {
     "FIFO-EARLY": Pair(
         pair_of_cores(turns("%n", PUSH), turns("%n", _BOTH), memory=False),
         pair_of_cores(turns("%n", PUSH), turns("%n", FREE, pop()), memory=False), "a5"),
+    "FIFO-CREDIT": Pair(
+        pair_of_cores(turns("%n", PUSH, PUSH), turns("%n", pop("t"), FREE, pop("u"), FREE), memory=False),
+        pair_of_cores(turns("%n", PUSH, PUSH), turns("%n", pop("t"), pop("u"), FREE, FREE), memory=False), "a5"),
     "FIFO-USED": Pair(_used(COPY, FREE), _used(FREE, COPY), "a5"),
     "FIFO-SLOT": Pair(
         pair_of_cores(turns("%c8", PUSH), turns("%c8", _BOTH), slot_size=8192, last="cube"),
