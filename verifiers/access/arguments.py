@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pypto_verified.index import Expr
 from pypto_verified.pto.module import Block, Func, Op, Value
 from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
-from verifiers.access.handles import Handles
+from verifiers.access.handles import Handles, is_buffer
 from verifiers.access.scalars import Scalars
 from verifiers.access.symbols import BLOCK, BLOCKS, LANE, SymbolKind, Symbols
 
@@ -34,8 +34,9 @@ class Arguments:
                 self.handles.enter_pointer(arg)
             elif isinstance(arg.type, ScalarType):
                 self._scalar(arg, dims, sizes)
-            elif isinstance(arg.type, TileBufType):
-                gap(Op("func.func", loc=func.loc, line=func.line), f"tile argument %{arg.name}")
+            elif is_buffer(arg):
+                what = "tile" if isinstance(arg.type, TileBufType) else "tensor"
+                gap(Op("func.func", loc=func.loc, line=func.line), f"{what} argument %{arg.name}")
 
     def _scalar(self, arg: Value, dims: set[Value], sizes: set[Value]) -> None:
         assert isinstance(arg.type, ScalarType)

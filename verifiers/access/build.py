@@ -11,12 +11,12 @@ from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Block, EnumAttr, Func, Op, Value
 from pypto_verified.pto.rows import TABLE
-from pypto_verified.pto.types import ScalarType, TileBufType
+from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.targets.pipes import is_for_kind
 from verifiers.access.arguments import Arguments, all_ops
 from verifiers.access.calls import unfollowed
-from verifiers.access.handles import Handles
+from verifiers.access.handles import Handles, is_buffer
 from verifiers.access.id_arrays import DECLARE, GET, SET, IdArrays
 from verifiers.access.induction import carried_value, in_turn, passed_before, rotated, while_value
 from verifiers.access.program import (
@@ -67,6 +67,7 @@ class _Builder:
         self.arguments = Arguments(self.symbols, self.handles, self.scalars)
         self.id_arrays = IdArrays(func.body)
         self.unfollowed: frozenset[Op] = frozenset()
+        self.lost = {arg for arg in func.args if not isinstance(arg.type, PtrType)}
 
     def build(self) -> AccessProgram:
         assert self.func.body is not None
@@ -157,7 +158,7 @@ class _Builder:
         results: list[Scalar] = []
         starts = {arg: self.handles.scalars.get(init) for arg, init in zip(args, inits, strict=False)}
         turns = rotated(args, yields, starts, {})
-        for arg, init, handed in zip(args, inits, yields, strict=False):
+        for arg, result, init, handed in zip(args, op.results, inits, yields, strict=False):
             if arg in turns:
                 self.handles.scalars[arg] = in_turn(turns[arg], counter)
                 results.append(
@@ -165,7 +166,7 @@ class _Builder:
                     else self.symbols.new(arg.name, SymbolKind.OPAQUE))
                 continue
             if not isinstance(arg.type, ScalarType):
-                self._carry_handle(op, arg, init, handed)
+                self._carry_handle(op, (arg, result), init, handed)
                 results.append(None)
                 continue
             start = self.handles.scalars.get(init)
@@ -195,14 +196,14 @@ class _Builder:
         pairs = zip(results, ends, strict=False)
         return tuple((name, end) for result, end in pairs if (name := self.symbols.own_name(result)) is not None)
 
-    def _carry_handle(self, op: Op, arg: Value, init: Value, handed: Value) -> None:
-        """A tile or view carried by a loop: the same buffer throughout, or not modelled."""
-        if handed is not arg and handed is not init:
-            self._gap(op, f"%{arg.name}, a buffer that changes from one iteration to the next")
-            return
-        tile = self.handles.tiles.get(init)
-        if tile is not None:
-            self.handles.tiles[arg] = tile
+    def _carry_handle(self, op: Op, names: tuple[Value, ...], init: Value, handed: Value) -> None:
+        """A tile or view carried by a loop, `names[0]` inside: the same buffer throughout, or not modelled."""
+        same = handed in (*names, init)
+        if not same:
+            self._gap(op, f"%{names[0].name}, a buffer that changes from one iteration to the next")
+        for name in names:
+            if not same or (not self.handles.rename(name, init) and init in self.lost):
+                self.lost.add(name)
 
     def _loop_body(self, loop: Loop, block: Block) -> None:
         outer_valid = self._forget_valid(block)
@@ -238,6 +239,9 @@ class _Builder:
         starts = {arg: self.handles.scalars.get(init) for arg, init in zip(before.args, inits, strict=False)}
         turns = rotated(before.args, handed, starts, links)
         for arg, init, nxt in zip(before.args, inits, handed, strict=False):
+            if is_buffer(arg):
+                self._carry_handle(op, (arg, *(v for v, passed_in in links.items() if passed_in is arg)), init, nxt)
+                continue
             start = self.handles.scalars.get(init)
             if arg in turns:
                 self.handles.scalars[arg] = in_turn(turns[arg], counter)
@@ -251,7 +255,10 @@ class _Builder:
         if not isinstance(condition, Cond):
             condition = self.scalars.opaque_condition("while")
         for arg, value_in in links.items():
-            self.handles.scalars[arg] = self.handles.scalars.get(value_in)
+            if is_buffer(arg):
+                self._rename(arg, value_in)
+            else:
+                self.handles.scalars[arg] = self.handles.scalars.get(value_in)
         if not _fails_once_for_all(condition, counter):
             # Some counts may lie behind the exit: they can't be chosen in a refutation.
             self.symbols.kinds[repr(counter)] = SymbolKind.OPAQUE
@@ -264,8 +271,10 @@ class _Builder:
         known = self.handles.scalars
         loop.carried = self._carried(before.args, inits, handed)
         ends = [known.get(v) for v in passed[1:]]
-        for result, end in zip(op.results, ends, strict=True):
-            if isinstance(end, Cond):
+        for result, value_out, end in zip(op.results, passed[1:], ends, strict=True):
+            if is_buffer(result):
+                self._rename(result, value_out)
+            elif isinstance(end, Cond):
                 known[result] = self.symbols.opaque(result.name)
             elif isinstance(result.type, ScalarType) and result.type.dtype.is_integer:
                 known[result] = self.symbols.new(result.name, SymbolKind.OPAQUE)
@@ -289,9 +298,21 @@ class _Builder:
                 if isinstance(result.type, ScalarType):
                     self.handles.scalars[result] = self.scalars.select(
                         result.name, cond, self.handles.scalars.get(a), self.handles.scalars.get(b))
-                else:
-                    self._gap(op, f"%{result.name}, a buffer chosen by a branch")
+                elif a is not b or not self._rename(result, a):
+                    self._choice(op, result, "a branch")
         return Branch(op, cond, then, orelse)
+
+    def _rename(self, value: Value, known: Value) -> bool:
+        """`value` is a buffer that `known` names too; False if nothing is known of that."""
+        if self.handles.rename(value, known):
+            return True
+        if known in self.lost:
+            self.lost.add(value)
+        return known in self.lost
+
+    def _choice(self, op: Op, result: Value, chooser: str) -> None:
+        self._gap(op, f"%{result.name}, a buffer chosen by {chooser}")
+        self.lost.add(result)
 
     def _join_valid(self, cond: Cond, before: dict[Value, TileUse], after_then: dict[Value, TileUse]) -> None:
         for value in before:
@@ -326,10 +347,16 @@ class _Builder:
             return self._known_op(op, path)
         except NotModelled as e:
             self._gap(op, e.what)
+            self.lost.update(op.results)
             return self._step(op, path)
 
     def _known_op(self, op: Op, path: Cond) -> Step | None:
         name = op.name
+        if name == "arith.select" and is_buffer(op.result):
+            first, second = op.arg("true_value"), op.arg("false_value")
+            if first is not second or not self._rename(op.result, first):
+                self._choice(op, op.result, "a condition")
+            return None
         if name.startswith(("arith.", "math.")):
             args = [self.handles.scalars.get(v) for v in op.operands()]
             self.scalars.path = path
@@ -345,6 +372,8 @@ class _Builder:
             self.arguments.block_value(BLOCKS)  # how many blocks run decides whether all are met
         if name == "pto.set_validshape":
             value = op.arg("source")
+            if value in self.handles.renamed:
+                raise NotModelled(f"new extents of %{value.name}, a tile that has another name too", op.loc)
             step = self._step(op, path)
             self.handles.tile(value, op)
             self.handles.set_valid(
@@ -409,7 +438,12 @@ class _Builder:
             row = replace(row, modelled=False)
         operands: dict[str, tuple[Operand, ...]] = {
             group: tuple(self.handles.operand(v) for v in values) for group, values in op.args.items()}
-        phases = row.phases(op, self.target) if row is not None and row.effect in ("compute", "sync") else ()
+        works = row is not None and row.effect in ("compute", "sync")
+        phases = row.phases(op, self.target) if row is not None and works else ()
+        for value in op.operands() if works else ():
+            if is_buffer(value) and self.handles.operand(value) is None and value not in self.lost:
+                self.lost.add(value)
+                self._gap(op, f"%{value.name}, a buffer of which it is not known where it is")
         step = Step(
             len(self.program.steps), op, row, operands, phases, path, self.loops, self.region, made)
         self.program.steps.append(step)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 from pypto_verified.errors import NotModelled
 from pypto_verified.index import TRUE, Expr, as_expr, const
 from pypto_verified.index.cond import as_cond
 from pypto_verified.layouts import BLayout, SLayout, Space, TensorLayout
 from pypto_verified.pto.module import EnumAttr, Op, Value
-from pypto_verified.pto.types import MultiTileBufType, PtrType, TensorViewType, TileBufType
+from pypto_verified.pto.types import MultiTileBufType, PartitionViewType, PtrType, TensorViewType, TileBufType
 from verifiers.access.program import Operand, Pointer, Root, Scalar, TensorView, TileUse, Window
 from verifiers.access.symbols import SymbolKind, Symbols, user_name
 from verifiers.access.tiles import inner_box, rect_of
@@ -26,6 +27,16 @@ class Handles:
         self.views: dict[Value, TensorView] = {}
         self.windows: dict[Value, Window] = {}
         self.pointers: dict[Value, Pointer] = {}
+        self.renamed: set[Value] = set()  # buffers of more than one name
+
+    def rename(self, value: Value, known: Value) -> bool:
+        """`value` is another name of the buffer that `known` stands for; False if that is not known."""
+        found = any([
+            _copied(self.tiles, value, known), _copied(self.regions, value, known), _copied(self.views, value, known),
+            _copied(self.windows, value, known), _copied(self.pointers, value, known)])
+        if found:
+            self.renamed |= {value, known}
+        return found
 
     def operand(self, value: Value) -> Operand:
         """What a value stands for, None for a float or for what is not resolved."""
@@ -202,6 +213,20 @@ class Handles:
         """A pointer argument of the function."""
         if isinstance(value.type, PtrType) and value.type.space is Space.GM:
             self.pointers[value] = Pointer(value.name, as_expr(0))
+
+
+_T = TypeVar("_T")
+
+
+def _copied(table: dict[Value, _T], value: Value, known: Value) -> bool:
+    if known in table:
+        table[value] = table[known]
+    return known in table
+
+
+def is_buffer(value: Value) -> bool:
+    """Whether a value stands for a tile, a tensor or a part of one."""
+    return isinstance(value.type, (TileBufType, PtrType, TensorViewType, PartitionViewType))
 
 
 def _require_box(op: Op, type_: TileBufType, row: Expr, col: Expr) -> None:
