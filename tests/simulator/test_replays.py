@@ -95,6 +95,34 @@ def test_a_witness_names_the_block_and_the_lane() -> None:
     assert outcome.outputs["out"][0] == 241
 
 
+SECTIONS = """
+module {
+  func.func @kernel(%out: !pto.ptr<i32>) {
+    pto.section.cube {
+      pto.barrier <PIPE_ALL>
+    }
+    pto.section.vector {
+      %l = pto.get_subblock_idx
+      %at = arith.index_cast %l : i64 to index
+      %v = arith.trunci %l : i64 to i32
+      pto.store_scalar %v, %out[%at] : !pto.ptr<i32>, i32
+    }
+    return
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("lane", [0, 1])
+def test_beside_a_cube_both_lanes_run_whichever_a_witness_names(lane: int) -> None:
+    """They were lanes 1 and 2 of a witness that named lane 1."""
+    shapes = {"out": np.full(4, -1, np.int32)}
+    outcome = schedule.run(read(SECTIONS), target("a2a3"), shapes)
+    assert outcome.outputs["out"].tolist() == [0, 1, -1, -1]
+    replayed = schedule.replay(read(SECTIONS), "kernel", {"subblock_idx": lane}, target("a2a3"))
+    assert replayed.outputs["out"][:2].tolist() == [0, 1]
+
+
 def test_what_is_not_modelled_ends_the_run_with_its_name() -> None:
     k = Timed()
     k.line("pto.get_buf[#pto.pipe_event_type<TVEC>, 0, 1]")

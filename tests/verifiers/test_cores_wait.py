@@ -69,6 +69,20 @@ def test_a_core_waits_as_often_as_the_other_sets(cube: Lines, vector: Lines, sai
     assert all(said in f.message for f in result.findings if f.rule == "EVENT-CORES" and "waits" in f.message)
 
 
+@pytest.mark.parametrize("first", ["eq", "ne"])
+def test_a_refutation_names_the_lane_that_shows_it(first: str) -> None:
+    """One lane takes and gives more: what it gives is not passed on, and what the other one is told stays."""
+    lane = (*LANE[:2], f"%first = arith.cmpi {first}, %lane, %c0 : index", LANE[3])
+    text = both((told(3), told(3), heard(5, "FIX")),
+                (heard(3), told(5, "MTE2"), *lane, heard(3), told(5, "MTE2"), "}"))
+    result, verdicts = judged(text, "a2a3")
+    found = [f for f in result.findings if f.verdict is REFUTED]
+    assert REFUTED in verdicts and len(found) > 1
+    for f in found:
+        seen = confirm_order(read(text, "k.pto"), "k", f.rule, dict(f.witness), target("a2a3"), line=f.text_line or 0)
+        assert seen.startswith("confirmed: "), (f, seen)
+
+
 @pytest.mark.parametrize(("bound", "enough"), [("c8", True), ("c2", False)])
 def test_a_wait_in_a_branch_of_a_loop_that_does_other_things_too_counts(bound: str, enough: bool) -> None:
     """Four turns set the flag; the other core waits in those of its four below the bound."""

@@ -84,7 +84,7 @@ def _seen(context: Context, parts: list[Part]) -> _Seen:
             seen.blind = seen.blind or run.blind or next((
                 f"it is not followed for all runs, because {m.why}" for m in run.members if m.why), "")
             if not run.blind:
-                _note(context, run, seen, {n: v for n, v in given.items() if n in named})
+                _note(context, run, seen, {n: v for n, v in {**given, LANE: lane}.items() if n in named})
     return seen
 
 

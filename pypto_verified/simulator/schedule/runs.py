@@ -186,7 +186,7 @@ class Prepared:
         )
         count = launch.count if launch.count is not None else launch.first + self.blocks
         for index, (code, block, lane) in enumerate(self.codes):
-            place, own_lane = (launch.first + block, count), launch.lane + lane
+            place, own_lane = (launch.first + block, count), launch.lane if self.lanes == 1 else lane
             env = bind(code, memory, scalars, place, own_lane)
             code.machine.log = world.log
             code.machine.lone = len(self.codes) == 1
