@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from pypto_verified.pto.module import Func, Module
+from pypto_verified.pto.walk import walk_ops
 from pypto_verified.report.model import Finding, FunctionResult, Kind, Verdict
 from pypto_verified.targets import Target
 
@@ -24,7 +25,8 @@ def replayed(
 ) -> FunctionResult:
     """The result with `replay` filled in for each refutation that a run can show, and one ERROR more for each that ran
     and did not show it though no data could hide it. One that another fault of the same run keeps from being shown is
-    UNKNOWN until that is repaired. `names`: what the user calls an argument of the text; `outputs`:
+    UNKNOWN until that is repaired; one of an order of ops that rests on numbers which ops or data make is UNKNOWN if
+    the run does not show it. `names`: what the user calls an argument of the text; `outputs`:
     the arguments that are declared as outputs; `strict`: the stricter reading of each fact, which a run takes of those
     about order."""
     if all(f.verdict is not Verdict.REFUTED for f in result.findings):
@@ -39,7 +41,11 @@ def replayed(
         if finding.verdict is Verdict.REFUTED:
             shown = _in_order(finding, func, module, target, seed, names, strict) if _is_order(finding.rule) else (
                 _replay(finding, func, target, seed, names, outputs))
-        if _is_behind(shown):
+        computed = _computed(finding, func) if _is_order(finding.rule) else ""
+        if computed and shown.startswith(("not observed", _astray())):
+            behind.add((finding.rule, finding.site))
+            finding, shown = _open(finding, computed), _astray()
+        elif _is_behind(shown):
             behind.add((finding.rule, finding.site))
             finding = _withheld(finding)
         if shown.startswith("not observed") and strict and not _is_order(finding.rule):
@@ -58,14 +64,38 @@ def _is_behind(shown: str) -> bool:
     return shown.startswith(BEHIND)
 
 
+def _astray() -> str:
+    from pypto_verified.simulator.schedule.confirm import ASTRAY
+
+    return ASTRAY
+
+
+def _computed(finding: Finding, func: Func) -> str:
+    """The numbers of a witness that ops make of others, or of data: a run can't be given them."""
+    from verifiers.access.symbols import user_name
+
+    made = {user_name(r.name) for op in walk_ops(func) for r in op.results}
+    return ", ".join(f"{name} = {value}" for name, value in finding.witness if name in made)
+
+
+def _open(finding: Finding, computed: str) -> Finding:
+    """The refutation as what is left open: no run was found that gets to these numbers."""
+    return replace(
+        finding, verdict=Verdict.UNKNOWN, help="",
+        message=f"{_claim(finding)}: not decided (it fails for {computed}, which callers or data decide)")
+
+
 def _withheld(finding: Finding) -> Finding:
     """The refutation as what is left open: what a misused flag orders, or what comes after a hang, nobody has meant."""
+    return replace(
+        finding, verdict=Verdict.UNKNOWN, help="repair what comes first",
+        message=f"{_claim(finding)}: not decided (another fault of the run comes first)")
+
+
+def _claim(finding: Finding) -> str:
     from verifiers.registry import all_rules
 
-    claim = next(r.claim for r in all_rules() if r.id == finding.rule)
-    return replace(
-        finding, verdict=Verdict.UNKNOWN, message=f"{claim}: not decided (another fault of the run comes first)",
-        help="repair what comes first")
+    return next(r.claim for r in all_rules() if r.id == finding.rule)
 
 
 def _replay(

@@ -8,7 +8,8 @@ from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.targets import target
-from tests.verifiers.kernels import check, kernel
+from pypto_verified.witness import replayed
+from tests.verifiers.kernels import check, finding, kernel
 
 WAIT = "pto.wait_flag[#pto.pipe<PIPE_MTE2>, #pto.pipe<PIPE_V>, #pto.event<EVENT_ID0>]"
 
@@ -26,3 +27,22 @@ def test_the_number_leads_to_the_op_alone(relation: str, led: int) -> None:
     seen = confirm_order(
         read(text, "k.pto"), "k", found.rule, dict(found.witness), target("a2a3"), line=found.text_line or 0)
     assert seen.startswith("confirmed: ")
+
+
+@pytest.mark.requirement("VF-03")
+@pytest.mark.parametrize(("start", "expected", "replay"), [
+    ("%z = arith.constant -2 : index", Verdict.UNKNOWN, "not run: the inputs of this run do not lead there"),
+    ("%z = arith.constant -1 : index", Verdict.REFUTED, "confirmed: ")])
+def test_numbers_that_are_not_followed_count_where_a_run_meets_them(
+    start: str, expected: Verdict, replay: str
+) -> None:
+    """An unsigned remainder of a negative number: 2**64 - 2 is even, 2**64 - 1 is not. The wait behind it hangs or does
+    not run at all."""
+    text = kernel("\n".join((
+        start, "%y = arith.remui %z, %c2 : index", "%odd = arith.cmpi ne, %y, %c0 : index", "scf.if %odd {", WAIT,
+        "}")))
+    result = replayed(check(text, families="EVENT"), read(text, "k.pto"), target("a2a3"), 0, {})
+    found = finding(result, "EVENT-WAIT")
+    assert (found.verdict, found.replay[:len(replay)]) == (expected, replay)
+    assert {o.verdict for o in result.obligations if o.rule == "EVENT-WAIT"} == {expected}
+    assert result.verdict is expected

@@ -30,6 +30,7 @@ ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE, _SHARED, _COUNTER, *PIPE_RULES)
 """Rules whose failure shows in the order of a run."""
 BEHIND = ("not run: deadlock: ", "not run: a flag is misused first: ")
 """How `confirm_order` begins where another fault keeps the run from what is claimed."""
+ASTRAY = "not run: the inputs of this run do not lead there"
 
 
 def confirm_order(
@@ -87,6 +88,10 @@ def confirm_order(
     if misused is not None and (rule not in _FLAGS or rule == "EVENT-AGAIN"):
         # Such a flag may be given by a later set, or taken by another wait: what it orders is nobody's claim.
         return f"not run: a flag is misused first: {misused}"
+    traced = replay(
+        module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, integers=integers, trace=True)
+    if line and line not in {ran.at.line for ran in traced.trace}:
+        return ASTRAY
     return "not observed: the run ended without it"
 
 
