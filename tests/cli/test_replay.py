@@ -289,3 +289,15 @@ def test_a_producer_that_is_too_many_tiles_ahead_is_shown_by_what_meets_its_push
     found = [f for function in functions for f in function.findings]
     assert {(f.rule, f.verdict) for f in found} == {("FIFO-OVERRUN", Verdict.REFUTED)}
     assert all(f.replay.startswith("confirmed: ") and second in f.replay for f in found)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_an_accumulating_product_reads_its_destination_whatever_the_text_names(strict: bool) -> None:
+    """It names an accumulator that lies elsewhere. The device does not touch that (PTO-ISA TMatmul.hpp): no race about
+    it can be shown, and the replay of one was an internal error."""
+    path = BROKEN.parents[1] / "tests" / "corpus" / "reject" / "accumulator_elsewhere.pto"
+    functions = check_file(str(path), CheckOptions(strict=strict, sync="explicit", timeout=0)).functions
+    found = [f for function in functions for f in function.findings]
+    assert {f.verdict for f in found} == {Verdict.REFUTED}
+    assert {"PLAN-ACCUMULATOR", "INIT-READ", "RACE-RAW"} <= {f.rule for f in found}
+    assert all(f.replay.startswith("confirmed: ") for f in found)

@@ -11,6 +11,7 @@ from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Block, EnumAttr, Func, Op, Value
 from pypto_verified.pto.rows import TABLE
+from pypto_verified.pto.spec import Phase
 from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.targets.pipes import is_for_kind
@@ -439,7 +440,7 @@ class _Builder:
         operands: dict[str, tuple[Operand, ...]] = {
             group: tuple(self.handles.operand(v) for v in values) for group, values in op.args.items()}
         works = row is not None and row.effect in ("compute", "sync")
-        phases = row.phases(op, self.target) if row is not None and works else ()
+        phases = tuple(map(_added_in_place, row.phases(op, self.target))) if row is not None and works else ()
         for value in op.operands() if works else ():
             if is_buffer(value) and self.handles.operand(value) is None and value not in self.lost:
                 self.lost.add(value)
@@ -448,6 +449,14 @@ class _Builder:
             len(self.program.steps), op, row, operands, phases, path, self.loops, self.region, made)
         self.program.steps.append(step)
         return step
+
+
+def _added_in_place(phase: Phase) -> Phase:
+    """An accumulating product reads what its destination holds, whatever accumulator the text names (assumption
+    ACC-IN-PLACE): that they are one is PLAN-ACCUMULATOR's to say."""
+    if "acc_in" not in phase.reads:
+        return phase
+    return Phase(phase.pipe, tuple("dst" if group == "acc_in" else group for group in phase.reads), phase.writes)
 
 
 _METADATA = frozenset({
