@@ -64,9 +64,9 @@ class TwiceSite(Site):
 def _sites(context: Context) -> Iterator[TwiceSite]:
     symbols, shared = context.program.symbols, _by_both_lanes(context)
     for step in context.program.steps:
-        for window in () if _adds(step) else _stored(step):
-            placed = _related(symbols, _through_loops(step, _named(window)))
-            names = _related(symbols, placed | names_of(step.path))
+        for window in () if adds(step) else _stored(step):
+            placed = related(symbols, through_loops(step, _named(window)))
+            names = related(symbols, placed | names_of(step.path))
             told = window.parent is None and not {symbols.kinds.get(n) for n in names - {BLOCKS}} & UNCONSTRAINED
             for index in (BLOCK, LANE):
                 if told and index in placed:
@@ -81,7 +81,7 @@ def _by_both_lanes(context: Context) -> frozenset[int]:
     """Stores, by index, of a vector core beside a cube that both of its lanes make, or that the other lane may follow
     with one to the same pointer: all but those that one lane alone comes to."""
     beside = [p for p in parts_of(context) if p.kind == "vector" and p.program is context.program]
-    steps = [s for s in context.program.steps if any(s.op not in p.foreign for p in beside) and not _adds(s)]
+    steps = [s for s in context.program.steps if any(s.op not in p.foreign for p in beside) and not adds(s)]
     pointers = [(s, w.view.base) for s in steps for w in _stored(s)]
     often = Counter(pointer for _, pointer in pointers)
     return frozenset(s.index for s, pointer in pointers if LANE not in names_of(s.path) or often[pointer] > 1)
@@ -91,12 +91,13 @@ def _stored(step: Step) -> tuple[Window, ...]:
     return tuple(w for p in step.phases for g in p.writes for w in step.windows(g))
 
 
-def _adds(step: Step) -> bool:
+def adds(step: Step) -> bool:
+    """Whether a store adds to what is there, atomically."""
     mode = step.op.attrs.get("atomicType")
     return isinstance(mode, EnumAttr) and mode.member != "atomic_none"
 
 
-def _through_loops(step: Step, names: frozenset[str]) -> frozenset[str]:
+def through_loops(step: Step, names: frozenset[str]) -> frozenset[str]:
     """`names`, and those that say where the loops begin, and how far they go at a time, whose counters are among
     them."""
     for loop in reversed(step.loops):
@@ -106,7 +107,7 @@ def _through_loops(step: Step, names: frozenset[str]) -> frozenset[str]:
     return names
 
 
-def _related(symbols: Symbols, names: frozenset[str]) -> frozenset[str]:
+def related(symbols: Symbols, names: frozenset[str]) -> frozenset[str]:
     """`names`, and the symbols that derived ones among them are computed from."""
     facts, before = [names_of(c) for c in conjuncts(symbols.facts)], frozenset[str]()
     while names != before:

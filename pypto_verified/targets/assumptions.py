@@ -213,6 +213,11 @@ _ROWS = (
         "PTO-ISA TPop.hpp: without a split each lane has the whole tile; PyPTO SplitVectorKernel guards such bodies",
     ),
     Assumption(
+        "BLOCKS-DATA", "where data, or scalars of the caller, say what bytes each block of a launch reads and writes, "
+        "no block uses what another one writes", "what data and callers say of the blocks is not known",
+        ("RACE",), "kernels of real models write caches at places that a table gives each block",
+    ),
+    Assumption(
         "FIFO-CREDITS", "the producer of a pipe starts with as many credits as the pipe has slots",
         "the pipe of an a5 posts one period of credits more when it is made, as its library does",
         ("FIFO",), "PTO-ISA npu/a2a3 TPush.hpp after 0a15e15c; npu/a5 TPush.hpp",

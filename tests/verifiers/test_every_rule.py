@@ -11,6 +11,7 @@ from pypto_verified.report.model import Verdict
 from pypto_verified.targets import target
 from tests.verifiers import (
     examples,
+    examples_blocks,
     examples_event,
     examples_fifo,
     examples_index,
@@ -30,7 +31,7 @@ IDS = [r.id for r in all_rules()]
 PAIRS = (
     examples.PAIRS | examples_ops.PAIRS | examples_event.PAIRS | examples_pitch.PAIRS | examples_split.PAIRS
     | examples_write.PAIRS | examples_scalar.PAIRS | examples_kind.PAIRS | examples_race.PAIRS | examples_fifo.PAIRS
-    | examples_index.PAIRS)
+    | examples_index.PAIRS | examples_blocks.PAIRS)
 
 
 def test_each_rule_has_an_example_and_each_example_a_rule() -> None:

@@ -18,11 +18,12 @@ from pypto_verified.targets.pipes import Hazard
 _NO_ZERO = (1, 8)
 """What integer tensors hold where a zero would end the run."""
 _HAZARDS = {"RACE-RAW": Hazard.RAW, "RACE-WAR": Hazard.WAR, "RACE-WAW": Hazard.WAW, "RACE-CORE": Hazard.RAW,
-            "RACE-FREE": Hazard.WAR}
+            "RACE-FREE": Hazard.WAR, "RACE-BLOCK": Hazard.RAW}
 _EXIT = "EVENT-EXIT"
 _FLAGS = ("EVENT-SET", "EVENT-WAIT", _EXIT, "EVENT-AGAIN")
 _VISIBLE = "RACE-VISIBLE"
 _SHARED = "FIFO-APART"
+_BLOCKS = "RACE-BLOCK"
 _COUNTER = "EVENT-COUNT"
 _AHEAD = ("program", "late", "eager", "random")
 """Schedules of which one lets either core run ahead of the other."""
@@ -41,8 +42,8 @@ def confirm_order(
     """Replay a refutation of one of `ORDER_RULES` at `.pto` line `line` and say in one line what was seen: of a race,
     also what becomes of a tensor where the earlier op goes as late as it may. `first`: line of the earlier op of a
     race, the user's or the text's, 0 if unknown; `names`: what the user calls an argument of the text."""
-    integers = SMALL_INTEGERS
-    outcome = replay(module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps)
+    integers, blocks = SMALL_INTEGERS, 2 if rule == _BLOCKS else 1
+    outcome = replay(module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, blocks=blocks)
     if rule == _SHARED:
         return _compared(outcome, replay(
             module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, apart=True))
@@ -56,7 +57,8 @@ def confirm_order(
     if outcome.stopped and isinstance(outcome.errors[-1], DivisionError):
         integers = _NO_ZERO
         outcome = replay(
-            module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, integers=integers)
+            module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, integers=integers,
+            blocks=blocks)
     if rule == _COUNTER:
         found = ""
     elif rule == _VISIBLE:
@@ -73,10 +75,10 @@ def confirm_order(
     elif rule in _FLAGS:
         found = _flag(outcome, rule, line)
     else:
-        race = _race(outcome, _HAZARDS[rule], line, first)
+        race = _race(outcome, _HAZARDS[rule], line, first, rule == _BLOCKS)
         found = "" if race is None else str(race) + _harm(outcome, race, replay(
             module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, integers=integers,
-            held=frozenset({race.first.line})), names or {})
+            held=frozenset({race.first.line}), blocks=blocks), names or {})
     if found:
         return f"confirmed: {found}"
     if outcome.stopped:
@@ -122,10 +124,11 @@ def _harm(outcome: Outcome, race: Race, held: Outcome, names: Mapping[str, str])
             f"{found.element} of {name} is {found.one} instead of {found.other}")
 
 
-def _race(outcome: Outcome, hazard: Hazard, line: int, first: int) -> Race | None:
-    """The race that a run found of these ops, in the order in which it ran them, by this conflict if it met it."""
+def _race(outcome: Outcome, hazard: Hazard, line: int, first: int, blocks: bool = False) -> Race | None:
+    """The race that a run found of these ops, in the order in which it ran them, by this conflict if it met it;
+    `blocks`: of two blocks."""
     def between(race: Race) -> bool:
-        return any(
+        return (not blocks or race.first.core != race.second.core) and any(
             other.line == line and first in (0, one.line, one.location.line)
             for one, other in ((race.first, race.second), (race.second, race.first)))
 

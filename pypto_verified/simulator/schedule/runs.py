@@ -218,10 +218,11 @@ def replay(
     kernel: Module | Func, function: str, witness: Mapping[str, int], target: Target, *, schedule: str = "program",
     seed: int = 0, strict: bool = False, pipes: Mapping[str, str] | None = None, max_steps: int = MAX_STEPS,
     max_runs: int = MAX_RUNS, integers: tuple[int, int] = SMALL_INTEGERS, trace: bool = False, apart: bool = False,
-    held: frozenset[int] = frozenset(),
+    held: frozenset[int] = frozenset(), blocks: int = 1,
 ) -> Outcome:
     """Run a kernel under a schedule on the numbers of a witness (see `simulator.replay`): random tensors as large as
-    its views say; `block_idx`, `block_num` and `subblock_idx` name the block and lane. `apart`, `held`: see Launch."""
+    its views say; `block_idx`, `block_num` and `subblock_idx` name the block and lane; with `blocks` of them the
+    first ones of a launch run, on a chip that they fill. `apart`, `held`: see Launch."""
     group, functions = _group(kernel, function)
     try:
         inputs, scalars = _witnessed(group, witness, seed, integers)
@@ -230,7 +231,12 @@ def replay(
     launch = Launch(
         schedule, seed, strict=strict, pipes=pipes, max_steps=max_steps, max_runs=max_runs, trace=trace, apart=apart,
         held=held)
-    return launched(group, functions, target, inputs, scalars, _at(witness, launch))
+    if blocks > 1:
+        cubes = blocks if group.cube is not None else -(-blocks // target.lanes_per_cube)
+        launch = replace(launch, blocks=blocks, chip=cubes, count=max(blocks, witness.get("block_num", 0)))
+    else:
+        launch = _at(witness, launch)
+    return launched(group, functions, target, inputs, scalars, launch)
 
 
 def _witnessed(

@@ -1,0 +1,108 @@
+"""RACE-BLOCK: what one block writes and another one reads, with a run of two blocks beside each verdict."""
+
+from __future__ import annotations
+
+import pytest
+
+from pypto_verified.pto.reader import read
+from pypto_verified.report.model import Verdict
+from pypto_verified.simulator import schedule
+from pypto_verified.simulator.schedule.confirm import confirm_order
+from pypto_verified.targets import target
+from tests.verifiers.examples_blocks import ALL, BY_DATA, blocks, get, meeting, put
+from tests.verifiers.kernels import check, verdicts
+from verifiers import Options, verify
+from verifiers.options import Launch
+
+PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
+WHOLE = ("block_num == 48",)
+ADD = " {atomicType = #pto<atomic_type atomic_add>}"
+
+
+def meet(text: str) -> bool:
+    """Whether two blocks race in some run of the first two blocks, on a chip that they fill."""
+    for order in ("program", "late", "eager", "random"):
+        run = schedule.replay(read(text, "k.pto"), "k", {}, target("a2a3"), schedule=order, blocks=2)
+        if any(r.first.core != r.second.core for r in run.races):
+            return True
+    return False
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("body", "expected"), [
+    ((put("mine"), get("mine")), {PROVED}),
+    ((put("mine"), get("next"), put("mine", "qv")), {REFUTED}),
+    ((get("next"), put("mine")), {REFUTED}),
+    ((put("mine"), meeting(), get("next")), {PROVED}),
+    ((meeting(), put("mine"), get("next")), {REFUTED}),
+    ((get("next"), meeting(), put("mine"), meeting()), {PROVED}),
+    ((get("next", "qv"), put("mine")), set()),
+    ((put("mine"), put("next")), {REFUTED}),
+    ((get("c0"), put("mine")), {REFUTED}),
+])
+def test_blocks_share_only_what_a_barrier_stands_between(body: tuple[str, ...], expected: set[Verdict]) -> None:
+    text = blocks(*body)
+    result = check(text, families="RACE", assume=WHOLE)
+    assert verdicts(result, "RACE-BLOCK") == expected
+    assert meet(text) is (REFUTED in expected)
+    for f in (f for f in result.findings if f.rule == "RACE-BLOCK"):
+        site = f.site.rpartition(" line ")[2]
+        seen = confirm_order(read(text, "k.pto"), "k", f.rule, dict(f.witness), target("a2a3"),
+                             line=f.text_line or 0, first=int(site.split()[0]))
+        assert seen.startswith("confirmed: ") and "block 0" in seen and "block 1" in seen
+
+
+def test_what_two_blocks_add_to_is_no_conflict_of_theirs() -> None:
+    both = blocks(put("mine", attrs=ADD), put("next", attrs=ADD))
+    assert verdicts(check(both, families="RACE"), "RACE-BLOCK") == set()
+    assert REFUTED in verdicts(
+        check(blocks(put("mine", attrs=ADD), get("next")), families="RACE"), "RACE-BLOCK")
+
+
+@pytest.mark.parametrize(("by", "expected"), [("%many", {PROVED}), ("%c1", {REFUTED, PROVED})])
+def test_blocks_that_take_turns_have_rows_of_their_own(by: str, expected: set[Verdict]) -> None:
+    """From its own index on, in steps of their number; in steps of one they walk over each other's rows."""
+    text = blocks(f"scf.for %i = %block to %c16 step {by} {{", "%row = arith.muli %i, %c16 : index",
+                  get("row"), put("row"), "}")
+    assert verdicts(check(text, families="RACE"), "RACE-BLOCK") <= expected
+    assert meet(text) is (REFUTED in expected)
+
+
+def test_a_barrier_in_a_loop_is_not_followed() -> None:
+    text = blocks("scf.for %i = %c0 to %c4 step %c1 {", put("mine"), meeting(), get("next"), meeting(), "}")
+    result = check(text, families="RACE", assume=WHOLE)
+    assert verdicts(result, "RACE-BLOCK") == {UNKNOWN}
+    assert any("whether syncall at line" in f.message for f in result.findings)
+    assert not meet(text)
+
+
+@pytest.mark.parametrize("blocks_", [1, 2])
+def test_a_launch_of_one_block_has_no_other(blocks_: int) -> None:
+    launches = {"k": (Launch(blocks_, True, 1),)}
+    options = Options(families=frozenset({"RACE"}), launches=launches)
+    (result,) = verify(read(blocks(get("next"), put("mine")), "k.pto"), target("a2a3"), options)
+    assert verdicts(result, "RACE-BLOCK") == ({REFUTED} if blocks_ == 2 else set())
+
+
+def test_where_data_say_what_blocks_use_they_are_taken_to_be_apart() -> None:
+    """Unless they are apart whatever the data say: what is moved by as much in all blocks."""
+    text = blocks(*BY_DATA)
+    result = check(text, families="RACE")
+    assert verdicts(result, "RACE-BLOCK") == {PROVED}
+    assert any("BLOCKS-DATA" in o.assumptions for o in result.obligations)
+    assert UNKNOWN in verdicts(check(text, families="RACE", strict=True), "RACE-BLOCK")
+    moved = blocks("%row = arith.addi %mine, %M : index", get("row"), put("row"), args="%M: index")
+    result = check(moved, families="RACE", strict=True)
+    assert verdicts(result, "RACE-BLOCK") == {PROVED}
+    assert not any("BLOCKS-DATA" in o.assumptions for o in result.obligations)
+
+
+@pytest.mark.parametrize(("barrier", "expected"), [(meeting("mix"), PROVED), (ALL, REFUTED)])
+def test_a_cube_and_the_vector_core_of_another_block(barrier: str, expected: Verdict) -> None:
+    lines = (
+        "%there = arith.muli %next, %c16 : index", "pto.section.cube {", barrier,
+        "%x = pto.load_scalar %p[%there] : !pto.ptr<f32> -> f32", "}", "pto.section.vector {", put("mine"), barrier,
+        "}")
+    text = blocks(*lines).replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")
+    result = check(text, families="RACE", assume=("block_num == 24",))
+    assert expected in verdicts(result, "RACE-BLOCK") <= {PROVED, expected}

@@ -1,0 +1,154 @@
+"""Accesses of two blocks of a launch that may be in conflict, and what orders blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from itertools import product
+
+from pypto_verified.index import Cond, Expr, IntLike, all_of, eq, substitute_cond, symbol, symbols_of
+from pypto_verified.pto.module import EnumAttr
+from pypto_verified.targets import Target
+from pypto_verified.targets.pipes import Scope
+from verifiers.access import BLOCK, BLOCKS, AccessProgram, Loop, Node, Step, SymbolKind
+from verifiers.access import Sequence as Nodes
+from verifiers.access.calls import reached
+from verifiers.access.symbols import UNCONSTRAINED
+from verifiers.cross_flags import named_flag
+from verifiers.pipes import shared_names
+from verifiers.race.accesses import Access, accesses_of, is_global
+from verifiers.race.blocks import OTHER, BlockSite
+from verifiers.race.parts import Part, parts_of
+from verifiers.race.paths import nodes
+from verifiers.race.places import apart, names
+from verifiers.sites import Context, op_text
+from verifiers.solver.cone import conjuncts, names_of
+from verifiers.write_twice import adds, related, through_loops
+
+_SAME = frozenset({SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM, SymbolKind.LAUNCH})
+"""Kinds of symbols that stand for the same in all blocks."""
+
+
+def pairs(context: Context) -> Iterator[BlockSite]:
+    """Pairs of which this function has the second one; without a partner it has both."""
+    own = context.program
+    parts = parts_of(context) or [Part(own.func.kernel_kind, own, frozenset())]
+    if not any(BLOCK in p.program.symbols.kinds for p in parts):
+        return
+    seen: set[Hashable] = set()
+    for one, two in product(parts, (p for p in parts if p.program is own)):
+        barriers = [_barriers(p, one.kind == two.kind) for p in (one, two)]
+        ordered = next(filter(None, (_unfollowed(p, context.target) for p in (one, two))), "")
+        for a, b in product(_global(one, context.target), _global(two, context.target)):
+            key = (one.kind, a.place.key(), a.writes, a.step.path, two.kind, b.place.key(), b.writes, b.step.path)
+            if _meet(a, b) and key not in seen and _told(one.program, a) | _told(own, b):
+                parted = barriers[0][a.step.index] != barriers[1][b.step.index]
+                seen.update((key, (*key[4:], *key[:4])) if one.program is own else (key,))
+                yield _site(context, one, a, b, parted, ordered)
+
+
+def _global(part: Part, target: Target) -> list[Access]:
+    return [a for own in accesses_of(part.program, target).values() for a in own
+            if is_global(a) and a.step.op not in part.foreign]
+
+
+def _meet(a: Access, b: Access) -> bool:
+    """Whether two accesses of two blocks may be in conflict, if they share bytes."""
+    same_op = a.step is b.step and a.writes and b.writes
+    return a.place.arena == b.place.arena and (a.writes or b.writes) and not same_op and not (
+        adds(a.step) and adds(b.step))
+
+
+def _told(program: AccessProgram, access: Access) -> bool:
+    """Whether the index of the block says where an access is, or whether it takes place."""
+    return BLOCK in _behind(program, access)
+
+
+def _behind(program: AccessProgram, access: Access) -> frozenset[str]:
+    """What an access depends on."""
+    placed = related(program.symbols, through_loops(access.step, names(access.place)))
+    return related(program.symbols, placed | names_of(access.step.path))
+
+
+def _site(context: Context, one: Part, a: Access, b: Access, parted: bool, ordered: str) -> BlockSite:
+    own, other = context.program, one.program
+    involved = _behind(other, a) | _behind(own, b)
+    two = {BLOCKS: 2} if BLOCKS in involved else {}
+    renamed: dict[str, IntLike] = {**_renamed(own, other, context.target, a), **two}
+    place, path = a.place.at(renamed), substitute_cond(a.step.path, renamed)
+    block, theirs = symbol(BLOCK, 0), symbol(BLOCK + OTHER, 0)
+    both = all_of((
+        *(substitute_cond(c, two) for c in conjuncts(own.symbols.facts)),
+        *(substitute_cond(c, renamed) for c in conjuncts(other.symbols.facts)), path, eq(block + theirs, 1),
+        *(symbol(n) >= 2 for n in (BLOCKS,) if not two)))
+    here, share_none = substitute_cond(b.step.path, two), apart(place, b.place.at(two))
+    given = {own.symbols.kinds.get(n) or other.symbols.kinds.get(n) for n in involved - {BLOCKS}} & UNCONSTRAINED
+    open_ = bool(given or a.somewhere or b.somewhere) and not parted
+    by_data = open_ and not context.ladder.entails(both & here & context.assumed, share_none)
+    line = other.location(a.step.op).line
+    does = "written" if a.writes else "read"
+    return BlockSite(
+        context, b.step.op, here, f"{op_text(b.step.op)} of what another block has {does} by {op_text(a.step.op)} line "
+        f"{line}", b.what, a.step.op, line, (a.writes, b.writes), both, share_none, parted, ordered, by_data)
+
+
+def _renamed(own: AccessProgram, other: AccessProgram, target: Target, access: Access) -> dict[str, Expr]:
+    """What the other block calls its own values."""
+    kinds = other.symbols.kinds
+    same = frozenset(n for n, k in kinds.items() if k in _SAME)
+    if other is not own:
+        same &= shared_names(own, other, target)
+    parts: list[Cond | Expr] = [*access.place.exprs(), access.step.path, other.symbols.facts]
+    atoms = {n: a for part in parts for n, a in symbols_of(part).items()}
+    return {n: symbol(n + OTHER, a.lo, a.hi) for n, a in atoms.items() if n not in same}
+
+
+# What orders blocks
+
+
+def _top(node: Node) -> Iterator[Node]:
+    """The steps, branches and loops that stand in no branch or loop."""
+    if isinstance(node, Nodes):
+        for item in node.items:
+            yield from _top(item)
+    else:
+        yield node
+
+
+def _barriers(part: Part, own_kind: bool) -> dict[int, int]:
+    """How many barriers of all cores stand before each step that a core of this kind runs, of those which it comes to
+    whatever its sizes are; `own_kind`: those of its kind alone count."""
+    found: dict[int, int] = {}
+    count = 0
+    for item in _top(part.program.body):
+        found.update({node.index: count for node in nodes(item) if isinstance(node, Step)})
+        if isinstance(item, Step) and item.op not in part.foreign and _meets(item, own_kind):
+            count += 1
+    return found
+
+
+def _meets(step: Step, own_kind: bool) -> bool:
+    """Whether a step is a barrier for the cores of both kinds, or of its own."""
+    kinds = step.op.attrs.get("core_type")
+    both = not isinstance(kinds, EnumAttr) or kinds.member == "mix"
+    return step.op.name == "pto.syncall" and (both or own_kind)
+
+
+def _unfollowed(part: Part, target: Target) -> str:
+    """What may order blocks, and is not followed: a barrier in a loop or branch, a flag of all cores, or a loop that
+    goes on until another block has written something."""
+    plain = {item.op for item in _top(part.program.body) if isinstance(item, Step)}
+    for step in part.program.steps:
+        flag = named_flag(step, target)
+        told = flag is not None and flag.scope is Scope.KIND
+        if step.op not in part.foreign and (told or (step.op.name == "pto.syncall" and step.op not in plain)):
+            line = part.program.location(step.op).line
+            return f"whether {op_text(step.op)} at line {line} stands between the two is not followed"
+    call = next(iter(reached(part.program.func, lambda name: name == "pto.syncall")), None)
+    if call is not None:
+        return f"the function that line {part.program.location(call).line} calls may wait for other blocks"
+    return _polls(part.program.body, part.program)
+
+
+def _polls(node: Node, program: AccessProgram) -> str:
+    loop = next((n for n in nodes(node) if isinstance(n, Loop) and n.upper is None), None)
+    return f"the loop at line {program.location(loop.op).line} may wait for another block" if loop is not None else ""
