@@ -68,8 +68,10 @@ def _from_acc(
     fp: Tile | None, quant: Scalar | None,
 ) -> None:
     """`shape` elements from (row, col) `at` of the accumulator to `to` of dst, through the fixpipe."""
-    if site.enum("accToVecMode", "single_mode_vec0") != "single_mode_vec0":
-        raise UnmodelledError(f"accumulator to vector in {site.enum('accToVecMode')}", Place(dst.name))
+    mode = site.enum("accToVecMode", "single_mode_vec0")
+    elsewhere = dst.space is Space.VEC and dst.memory is not site.machine.memories[Space.VEC]
+    if mode != "single_mode_vec0" and not elsewhere:
+        raise UnmodelledError(f"accumulator to vector in {mode}", Place(dst.name))
     if dst.space is Space.VEC and not site.a5:
         raise UnmodelledError("a2a3 has no way from the accumulator to UB", Place(dst.name))
     rows, cols = shape

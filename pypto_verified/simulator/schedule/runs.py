@@ -15,8 +15,7 @@ from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import SimError
 from pypto_verified.simulator.replay import SMALL_INTEGERS, inputs_of, scalar_of, shape_operands
 from pypto_verified.simulator.run import LAUNCH_ARGUMENTS, MAX_STEPS, Given
-from pypto_verified.simulator.schedule import cross, engine, fifo, flags
-from pypto_verified.simulator.schedule.compute import compute
+from pypto_verified.simulator.schedule import across, cross, engine, fifo, flags
 from pypto_verified.simulator.schedule.core import Core
 from pypto_verified.simulator.schedule.explore import explore
 from pypto_verified.simulator.schedule.issuers import ISSUERS
@@ -182,7 +181,7 @@ class Prepared:
         world = World(
             target, len(self.codes), blocks=self.blocks, lanes=self.lanes, chip=chip, strict=launch.strict,
             ordering=launch.schedule != "cpu", max_steps=launch.max_steps, tracing=launch.trace, issuers=ISSUERS,
-            compute=compute, closing=fifo.drain, apart=launch.apart,
+            compute=across.issue_op, closing=fifo.drain, apart=launch.apart,
         )
         count = launch.count if launch.count is not None else launch.first + self.blocks
         for index, (code, block, lane) in enumerate(self.codes):
