@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import TypeAlias, Union
 
-from pypto_verified.index import Cond, Expr, IntLike, any_of, const, substitute, substitute_cond, symbols_of
-from pypto_verified.index.cond import TRUE
+from pypto_verified.index import Cond, Expr, IntLike, all_of, any_of, const, substitute, substitute_cond, symbols_of
+from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.records import dataclass
 from verifiers.access import Rect, TensorView, Window
 from verifiers.access.overlap import disjoint_rects, mask
@@ -46,7 +47,7 @@ class OnChip:
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
     """A box of global memory behind the pointer `arena`: element `offset + sum(offsets[i] * strides[i])` is its first
-    one, `sizes` counts elements along each axis; `itemsize` in bytes."""
+    one, `sizes` counts elements along each axis; `itemsize` in bytes; `nested`: see there."""
 
     arena: Hashable
     offset: Expr
@@ -54,6 +55,7 @@ class Box:
     sizes: tuple[Expr, ...]
     strides: tuple[Expr, ...]
     itemsize: int
+    nested: Cond = TRUE
 
     def exprs(self) -> tuple[Expr, ...]:
         return (self.offset, *self.offsets, *self.sizes, *self.strides)
@@ -62,7 +64,8 @@ class Box:
         """The place with symbols replaced."""
         offsets, sizes, strides = (
             tuple(substitute(e, values) for e in part) for part in (self.offsets, self.sizes, self.strides))
-        return Box(self.arena, substitute(self.offset, values), offsets, sizes, strides, self.itemsize)
+        return Box(self.arena, substitute(self.offset, values), offsets, sizes, strides, self.itemsize,
+                   substitute_cond(self.nested, values))
 
     def key(self) -> Hashable:
         """Equal for equal places."""
@@ -92,13 +95,28 @@ def box_of(window: Window) -> Box:
         offsets = [a + b for a, b in zip(offsets, parent.offsets, strict=False)]
         parent = parent.parent
     view = window.view
-    return Box(_pointer(view.base), view.offset, tuple(offsets), window.sizes, view.strides, view.dtype.bytes)
+    return Box(_pointer(view.base), view.offset, tuple(offsets), window.sizes, view.strides, view.dtype.bytes,
+               nested(view.dims, view.strides))
 
 
 def view_box(view: TensorView) -> Box:
     """A whole tensor."""
     zeros = tuple(const(0) for _ in view.dims)
-    return Box(_pointer(view.base), view.offset, zeros, view.dims, view.strides, view.dtype.bytes)
+    return Box(_pointer(view.base), view.offset, zeros, view.dims, view.strides, view.dtype.bytes,
+               nested(view.dims, view.strides))
+
+
+def nested(dims: tuple[Expr, ...], strides: tuple[Expr, ...]) -> Cond:
+    """That no two places of a tensor are one element: each stride reaches over all that the axes within span. Axes are
+    taken by their strides, where these are numbers, else in a usual order."""
+    axes, numbers = tuple(range(len(strides))), _numbers(strides)
+    orders = [axes, axes[::-1], (*axes[:-2], *axes[:-3:-1])] if numbers is None else [
+        tuple(sorted(axes, key=lambda i: -strides[i].constant))]
+    return any_of(
+        all_of(
+            any_of((dims[i] <= 1, strides[i] >= sum(((dims[k] - 1) * strides[k] for k in order[n:]), start=const(1))))
+            for n, i in enumerate(order, 1))
+        for order in dict.fromkeys(orders))
 
 
 def element_box(base: str, offset: Expr, itemsize: int) -> Box:
@@ -133,7 +151,7 @@ def _numbers(e: tuple[Expr, ...]) -> list[int] | None:
 
 def _numbers_apart(a: Box, b: Box) -> Cond | None:
     """The same for boxes whose places are numbers; None for others."""
-    ends: list[int] = []
+    found: list[tuple[int, tuple[int, ...], tuple[int, ...], int]] = []
     for box in (a, b):
         numbers = [_numbers(part) for part in ((box.offset,), box.offsets, box.sizes, box.strides)]
         if None in numbers:
@@ -142,30 +160,80 @@ def _numbers_apart(a: Box, b: Box) -> Cond | None:
         if any(n <= 0 for n in sizes):
             return TRUE
         first = offset + sum(o * s for o, s in zip(offsets, strides, strict=True))
-        last = first + sum((n - 1) * s for n, s in zip(sizes, strides, strict=True))
-        ends += [first * box.itemsize, (last + 1) * box.itemsize]
-    return TRUE if ends[1] <= ends[2] or ends[3] <= ends[0] else None
+        found.append((first, tuple(sizes), tuple(strides), box.itemsize))
+    (low, high), (other_low, other_high) = (_span(*numbers) for numbers in found)
+    if high <= other_low or other_high <= low:
+        return TRUE
+    if _one_grid(a, b) and a.nested is TRUE and b.nested is TRUE:
+        return None
+    one, other = (_bursts(*numbers) for numbers in found)
+    return None if one is None or other is None else FALSE if _share(one, other) else TRUE
+
+
+def _span(first: int, sizes: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> tuple[int, int]:
+    """The first byte of a box, and that behind its last one."""
+    ways = [(n - 1) * s for n, s in zip(sizes, strides, strict=True)]
+    low, high = (first + sum(bound(0, way) for way in ways) for bound in (min, max))
+    return low * itemsize, (high + 1) * itemsize
+
+
+_MOST_BURSTS = 1 << 14
+
+
+@lru_cache(maxsize=1 << 10)
+def _bursts(
+    first: int, sizes: tuple[int, ...], strides: tuple[int, ...], itemsize: int
+) -> tuple[tuple[int, int], ...] | None:
+    """The bytes of a box, from and to, in order; None for too many pieces."""
+    starts, length = [first], 1
+    for stride, size in sorted(zip(strides, sizes, strict=True)):
+        if stride == length and len(starts) == 1:
+            length *= size
+        elif len(starts) * size > _MOST_BURSTS:
+            return None
+        else:
+            starts = [start + k * stride for start in starts for k in range(size)]
+    return tuple((start * itemsize, (start + length) * itemsize) for start in sorted(starts))
+
+
+def _share(one: tuple[tuple[int, int], ...], other: tuple[tuple[int, int], ...]) -> bool:
+    """Whether two rows of pieces have a byte in common."""
+    i = k = 0
+    while i < len(one) and k < len(other):
+        if one[i][0] < other[k][1] and other[k][0] < one[i][1]:
+            return True
+        if one[i][1] <= other[k][1]:
+            i += 1
+        else:
+            k += 1
+    return False
+
+
+def _one_grid(a: Box, b: Box) -> bool:
+    """Whether the axes of both are the same."""
+    return a.itemsize == b.itemsize and a.offset.uid == b.offset.uid and _uids(a.strides) == _uids(b.strides)
 
 
 def _boxes_apart(a: Box, b: Box) -> Cond:
     known = _numbers_apart(a, b)
     if known is not None:
         return known
-    one, other = a.itemsize, b.itemsize
     empty = any_of(n <= 0 for n in (*a.sizes, *b.sizes))
-    if one != other or a.offset.uid != b.offset.uid or _uids(a.strides) != _uids(b.strides):
+    if not _one_grid(a, b):
         return any_of((empty, _in_line(a, b)))
     # Boxes of one tensor, within its bounds (the BOUND rules say so): apart along an axis is apart.
     axes = any_of(
         any_of((p + m <= q, q + n <= p))
         for p, m, q, n in zip(a.offsets, a.sizes, b.offsets, b.sizes, strict=True))
-    return any_of((empty, axes)) if len(a.offsets) > 1 else any_of((empty, axes, _in_line(a, b)))
+    alone = len(a.offsets) > 1 and a.nested is TRUE and b.nested is TRUE
+    return any_of((empty, axes)) if alone else any_of((empty, axes & a.nested & b.nested, _in_line(a, b)))
 
 
 def _in_line(a: Box, b: Box) -> Cond:
     """That one ends in memory before the other begins."""
     one, other = a.itemsize, b.itemsize
-    return any_of(((a.last() + 1) * one <= b.first() * other, (b.last() + 1) * other <= a.first() * one))
+    ahead = all_of(s >= 0 for s in (*a.strides, *b.strides))
+    return ahead & any_of(((a.last() + 1) * one <= b.first() * other, (b.last() + 1) * other <= a.first() * one))
 
 
 def covers(a: Place, b: Place) -> bool:

@@ -242,7 +242,9 @@ class Run(Walker):
             return OnChip(self._slots.get(arena, arena), self._number(base), rect)
         offsets, sizes, strides = (
             tuple(self._number(e) for e in part) for part in (place.offsets, place.sizes, place.strides))
-        return Box(place.arena, self._number(place.offset), offsets, sizes, strides, place.itemsize)
+        return Box(
+            place.arena, self._number(place.offset), offsets, sizes, strides, place.itemsize,
+            TRUE if place.nested is TRUE or self.values.holds(place.nested) else FALSE)
 
     def _extent(self, valid: Expr) -> int:
         """A valid extent. A single row or column is there in every tile that is not empty, unless it is computed from
