@@ -6,14 +6,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pypto_verified.pto.module import Func, Module
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.report.model import Finding, FunctionResult, Kind, Verdict
 from pypto_verified.targets import Target
 
+if TYPE_CHECKING:
+    from pypto_verified.simulator.contents import Contents
+    from pypto_verified.simulator.schedule.outcome import Outcome
+
 MAX_STEPS = 200_000
 """Ops of one replay; a witness that needs more is not run."""
+TRIED_STEPS = 200_000
+"""Steps of all replays of a function that try contents of tensors."""
 
 UNDER_THE_OTHER_READING = "not run: of what does not concern the order of ops a run takes the usual reading"
 """What is said of a strict refutation that a run does not show."""
@@ -29,16 +36,17 @@ def replayed(
     the run does not show it. `names`: what the user calls an argument of the text; `outputs`:
     the arguments that are declared as outputs; `strict`: the stricter reading of each fact, which a run takes of those
     about order."""
+    func = next(f for f in module.funcs if f.name == result.name)
+    result = _shown_by_data(result, func, module, target, seed, names, strict)
     if all(f.verdict is not Verdict.REFUTED for f in result.findings):
         return result
     from pypto_verified.simulator.confirm import UNCHANGED
 
-    func = next(f for f in module.funcs if f.name == result.name)
     findings: list[Finding] = []
     behind: set[tuple[str, str]] = set()
     for finding in result.findings:
-        shown = ""
-        if finding.verdict is Verdict.REFUTED:
+        shown = finding.replay
+        if finding.verdict is Verdict.REFUTED and not shown:
             shown = _in_order(finding, func, module, target, seed, names, strict) if _is_order(finding.rule) else (
                 _replay(finding, func, target, seed, names, outputs))
         computed = _computed(finding, func) if _is_order(finding.rule) else ""
@@ -55,6 +63,44 @@ def replayed(
             findings.append(_fault(finding, shown))
     obligations = [replace(o, verdict=Verdict.UNKNOWN) if (o.rule, o.site) in behind else o for o in result.obligations]
     return replace(result, findings=findings, obligations=obligations)
+
+
+def _shown_by_data(
+    result: FunctionResult, func: Func, module: Module, target: Target, seed: int, names: Mapping[str, str],
+    strict: bool,
+) -> FunctionResult:
+    """The result with those refutations that a run shows whose tensors hold what leads there, of its `perhaps` and of
+    those that rest on numbers which ops or data make."""
+    from pypto_verified.simulator.contents import tried
+    from pypto_verified.simulator.schedule.runs import replay
+
+    waiting: dict[tuple[tuple[str, int], ...], list[Finding]] = {}
+    resting = (f for f in result.findings if f.verdict is Verdict.REFUTED and _is_order(f.rule) and _computed(f, func))
+    for finding in (*result.perhaps, *resting):
+        waiting.setdefault(finding.witness, []).append(finding)
+    if not waiting:
+        return result
+    shown: dict[tuple[str, str], Finding] = {}
+    left = TRIED_STEPS
+    for group in waiting.values():
+        values = _values(group[0], names)
+        for contents in tried([f for f in module.funcs if f.body is not None], values):
+            if not group or left <= 0:
+                break
+            ran = replay(
+                module, func.name, values, target, seed=seed, strict=strict, max_steps=MAX_STEPS, contents=contents)
+            left -= max(ran.steps, 1)
+            for finding in list(group):
+                seen = _in_order(finding, func, module, target, seed, names, strict, contents, ran)
+                if seen.startswith("confirmed"):
+                    shown[finding.rule, finding.site] = replace(finding, replay=seen)
+                    group.remove(finding)
+    findings = [
+        shown.get((f.rule, f.site), f) if f.verdict in (Verdict.UNKNOWN, Verdict.REFUTED) else f
+        for f in result.findings]
+    obligations = [
+        replace(o, verdict=Verdict.REFUTED) if (o.rule, o.site) in shown else o for o in result.obligations]
+    return replace(result, findings=findings, obligations=obligations, perhaps=[])
 
 
 def _is_behind(shown: str) -> bool:
@@ -126,15 +172,18 @@ def _is_order(rule: str) -> bool:
 
 
 def _in_order(
-    finding: Finding, func: Func, module: Module, target: Target, seed: int, names: Mapping[str, str], strict: bool
+    finding: Finding, func: Func, module: Module, target: Target, seed: int, names: Mapping[str, str], strict: bool,
+    contents: Contents | None = None, ran: Outcome | None = None,
 ) -> str:
     """The same for a rule about the order of ops, which a run of the function and its partners shows."""
+    from pypto_verified.simulator.contents import ANY
     from pypto_verified.simulator.schedule.confirm import confirm_order
 
     earlier = re.search(r" line (\d+)( #\d+)?$", finding.site)
     return confirm_order(
         module, func.name, finding.rule, _values(finding, names), target, seed, line=finding.text_line,
-        first=int(earlier.group(1)) if earlier else 0, strict=strict, max_steps=MAX_STEPS, names=names)
+        first=int(earlier.group(1)) if earlier else 0, strict=strict, max_steps=MAX_STEPS, names=names,
+        contents=contents or ANY, ran=ran)
 
 
 def _can_be_shown(rule: str) -> bool:

@@ -35,8 +35,9 @@ Key: TypeAlias = tuple[str, Pair, int]
 class FlagSite(Site):
     """A flag at one op. `fine`: it is there as it has to be; `fine_at_first`: the same in the first iteration of every
     loop around; `lines`: of the sets that may have left it; `within`: where that is known; `why`: what stopped the
-    analysis, if anything; `run`: one that fails there all the same; `shared`: the destinations of other flags that the
-    stricter reading takes for the same, if these are what the site is about."""
+    analysis, if anything; `run`: one that fails there all the same, `led`: the numbers of one where data lead there;
+    `shared`: the destinations of other flags that the stricter reading takes for the same, if these are what the site
+    is about."""
 
     pair: Pair
     id: Expr
@@ -46,6 +47,7 @@ class FlagSite(Site):
     within: Cond = TRUE
     why: str = ""
     run: Broken | None = None
+    led: Mapping[str, int] | None = None
     shared: tuple[str, ...] = ()
 
     @property
@@ -154,7 +156,8 @@ def _tried(context: Context, sites: Iterator[FlagSite]) -> Iterator[FlagSite]:
         if run is None:
             yield site
         elif run.asked:
-            yield replace(site, why=f"{site.why}; it fails for {run}, which callers or data decide")
+            why = f"{site.why}; it fails for {run}, which callers or data decide"
+            yield replace(site, why=why, led=run.given if run.led else None)
         else:
             yield replace(site, id=const(run.id), fine=FALSE, fine_at_first=TRUE, within=TRUE, why="", run=run)
 
@@ -193,7 +196,7 @@ EVENT_SET: Rule[FlagSite] = Rule(
     claim="a flag that is set is free: what it told before has been waited for",
     sites=lambda c: _tried(c, _uses(True, c)), applies=always, assumptions=("EVENT-KEY", "FLAG-WAITS"),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
-    goal=lambda s: s.fine, shown=lambda s: s.given,
+    goal=lambda s: s.fine, shown=lambda s: s.given, led=lambda s: s.led,
     explain=_explain_set,
     help=lambda s: "wait for the flag before it is set again, or take another id in turn",
     mutant=lambda s: s.fine_at_first,
@@ -214,7 +217,7 @@ EVENT_WAIT: Rule[FlagSite] = Rule(
     claim="a flag that is waited for has been set: no wait hangs",
     sites=lambda c: _tried(c, _uses(False, c)), applies=always, assumptions=("EVENT-KEY",),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
-    goal=lambda s: s.fine, shown=lambda s: s.given,
+    goal=lambda s: s.fine, shown=lambda s: s.given, led=lambda s: s.led,
     explain=lambda s, w: f"{op_text(s.op)} waits for flag {s.flag} id {w(s.id)}: {_never_set(s)}",
     help=lambda s: "set the flag on every path before the wait (before the loop, if the loop waits first), or drop the "
                    "wait",
@@ -264,7 +267,7 @@ EVENT_EXIT: Rule[FlagSite] = Rule(
     claim="every flag is free when the function ends",
     sites=lambda c: _tried(c, _ends(c)), applies=always, assumptions=("EVENT-KEY",),
     given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
-    goal=lambda s: s.fine, shown=lambda s: s.given,
+    goal=lambda s: s.fine, shown=lambda s: s.given, led=lambda s: s.led,
     explain=lambda s, w: (
         f"{_some_id(s)}, set here, is still set when the function ends: the next kernel's first wait passes too early, "
         "or its set is lost"),

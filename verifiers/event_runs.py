@@ -13,7 +13,7 @@ from pypto_verified.targets import Target
 from pypto_verified.targets.model import Pair
 from verifiers.access import AccessProgram
 from verifiers.race.order import Order
-from verifiers.race.runs import Enough, Run
+from verifiers.race.runs import Enough, Run, of_data
 from verifiers.race.sync import Kind, Sync
 from verifiers.race.values import choices
 from verifiers.race.walker import Core
@@ -27,12 +27,14 @@ _STEPS = 20_000
 @dataclass(frozen=True, slots=True)
 class Broken:
     """A flag, by pipes and id, that an op finds as it should not be, or that is set in the end, under `given`. `asked`:
-    what nobody may choose on which that depends."""
+    what nobody may choose on which that depends; `led`: data alone decide it, and nothing but which way the run
+    takes."""
 
     pair: Pair
     id: int
     given: Mapping[str, int]
     asked: frozenset[str] = frozenset()
+    led: bool = False
 
     def __str__(self) -> str:
         return ", ".join(f"{n} = {self.given[n]}" if n in self.given else n for n in sorted(self.asked))
@@ -85,5 +87,7 @@ def broken(
             step, pair, id = run.fault
             shown = {name: value for name, value in given.items() if name in run.moving} | run.turns
             if step not in found or (found[step].asked and not run.values.asked):
-                found[step] = Broken(pair, id, shown, frozenset(run.values.asked))
+                asked = frozenset(run.values.asked)
+                led = bool(asked) and asked <= of_data(program, asked) - run.beside
+                found[step] = Broken(pair, id, shown, asked, led)
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
@@ -29,6 +30,7 @@ _SYMBOL_ASSUMPTIONS = {
 }
 LAUNCHES = "LAUNCHES-KNOWN"
 """The assumption that stands for what a file says of its kernels' launches."""
+_READ = frozenset({SymbolKind.DATA, SymbolKind.OPAQUE})
 _PASSED = frozenset({SymbolKind.PARAM, SymbolKind.SIZE})
 _LAUNCHED = frozenset({SymbolKind.BLOCK, SymbolKind.LAUNCH})
 
@@ -110,6 +112,9 @@ class Judge:
         if decision.verdict is not Verdict.PROVED:
             found = self._explain(rule, site, decision, hypotheses, goal)
             self.result.findings.append(replace(found, site=label, text_line=site.op.line))
+            led = self._by_data(rule, site, hypotheses, goal, decision)
+            if led is not None:
+                self.result.perhaps.append(replace(led, site=label, text_line=site.op.line))
 
     @property
     def unconstrained(self) -> frozenset[str]:
@@ -140,21 +145,55 @@ class Judge:
         """A refutation by numbers that lead to the failure whatever opaque Booleans are, with the truths that callers
         pass; UNKNOWN if there are none."""
         relevant, _, _ = split_by_relevance(hypotheses, names_of(goal) | names_of(site.path))
-        failing, flags = relevant & ~goal, truths_passed(self.program)
+        failing = relevant & ~goal
         unknown = not_followed(self.program, failing)
         if unknown:
             outer = {n: v for n, v in decision.model.items() if n not in self.inner}
             dims = {n: outer[n] for n in self.dims if n in outer} if names_of(goal) & self.unconstrained else {}
             found = led_there(self.program, self.ladder, failing, (outer, dims))
             if found is None:
+                model = {**decision.model, **self._passed(decision, failing)}
                 named = ", ".join(dict.fromkeys(f"%{self.program.symbols.truths.get(n, n)}" for n in unknown))
                 return Decision(
-                    Verdict.UNKNOWN, decision.decider, rlimit=decision.rlimit, opinions=decision.opinions,
+                    Verdict.UNKNOWN, decision.decider, model, led=True, rlimit=decision.rlimit,
+                    opinions=decision.opinions,
                     why=f"it fails in some runs, which {named} may lead to: what that is, callers or data decide")
             numbers = {n: v for n, v in found.model.items() if n in self.program.symbols.kinds}
             decision = replace(decision, model={**decision.model, **numbers}, bools={**decision.bools, **found.bools})
-        told = {n.partition("?")[0]: int(v) for n, v in decision.bools.items() if n in flags and n in names_of(failing)}
-        return replace(decision, model={**decision.model, **told})
+        return replace(decision, model={**decision.model, **self._passed(decision, failing)})
+
+    def _passed(self, decision: Decision, failing: Cond) -> dict[str, int]:
+        """The truths of a decision that callers pass, of those that a condition speaks of."""
+        flags = truths_passed(self.program).keys() & names_of(failing)
+        return {n.partition("?")[0]: int(v) for n, v in decision.bools.items() if n in flags}
+
+    def _by_data(
+        self, rule: AnyRule, site: Site, hypotheses: Cond, goal: Cond, decision: Decision
+    ) -> Finding | None:
+        """A refutation of what is open, that counts once a run shows it: by numbers that fail where data lead there.
+        None where there is none, or where data are assumed to be something, which a run can't keep to."""
+        if decision.verdict is not Verdict.UNKNOWN or rule.led is None:
+            return None
+        data = frozenset(n for n, k in self.program.symbols.kinds.items() if k in _READ)
+        if any(names_of(c) & data for _, c in self.assumed):
+            return None
+        numbers = rule.led(site)
+        if numbers is not None:
+            found = Decision(Verdict.REFUTED, decision.decider, dict(numbers))
+            return self._explain(rule, site, found, hypotheses, goal, numbers)
+        if decision.led:
+            return self._explain(rule, site, replace(decision, verdict=Verdict.REFUTED), hypotheses, goal)
+        if not decision.needs_condition:
+            return None
+        relevant, _, names = split_by_relevance(hypotheses, names_of(goal) | names_of(site.path))
+        if not names & data and not not_followed(self.program, relevant & ~goal):
+            return None
+        chosen = rule.chosen(site)
+        dims = (*self.dims, *sorted(chosen - set(self.dims)))
+        free = (self.unconstrained - chosen) | self._related(hypotheses, goal)
+        found = self.ladder.decide(Query(hypotheses, goal, free - data, dims))
+        refuted = found.verdict is Verdict.REFUTED
+        return self._explain(rule, site, found, hypotheses, goal) if refuted else None
 
     def _way_there(self, site: Site, hypotheses: Cond, decision: Decision) -> dict[str, int]:
         """Values of what callers pass that lead to a site, where its failure does not depend on them."""
@@ -211,7 +250,10 @@ class Judge:
             for text, c in self.assumed if c is FALSE or names_of(c) & names))
         return tuple(found)
 
-    def _explain(self, rule: AnyRule, site: Site, decision: Decision, hypotheses: Cond, goal: Cond) -> Finding:
+    def _explain(
+        self, rule: AnyRule, site: Site, decision: Decision, hypotheses: Cond, goal: Cond,
+        led: Mapping[str, int] | None = None,
+    ) -> Finding:
         place = self.program.location(site.op)
         if decision.verdict is Verdict.VACUOUS:
             message, help = "the assumptions contradict each other", "drop or weaken an --assume"
@@ -240,7 +282,7 @@ class Judge:
         return finding(
             rule.id, rule.kind, decision.verdict, message, place, help=help, needs=needs,
             witness=self._witness(
-                decision, hypotheses, frozenset(rule.shown(site) or ()) or
+                decision, hypotheses, frozenset(led or rule.shown(site) or ()) or
                 names_of(goal) | (names_of(site.path) & self.unconstrained) or names_of(site.path)))
 
     def _named_values(self, decision: Decision) -> dict[str, int]:

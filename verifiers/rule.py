@@ -58,6 +58,9 @@ class Rule(Generic[S]):
     `undecided`: why a site is beyond the rule ('' if it is not); there a goal that holds whatever happens is proved,
     and one that fails within `given` refuted, all the same. `chosen`: parameters that the rule may choose against a
     goal, such as those that count iterations.
+
+    `led`: values of a run that fails at an undecided site where data lead there, None where the rule itself has found
+    none. Such a failure counts once a run has shown it; nobody looks for one of a rule without this.
     """
 
     id: str
@@ -79,6 +82,7 @@ class Rule(Generic[S]):
     undecided: Callable[[S], str] = field(default=lambda s: "")
     chosen: Callable[[S], frozenset[str]] = field(default=lambda s: frozenset())
     shown: Callable[[S], Mapping[str, int] | None] = field(default=lambda s: None)
+    led: Callable[[S], Mapping[str, int] | None] | None = None
     formula: str = ""
 
 

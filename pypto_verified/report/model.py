@@ -94,13 +94,15 @@ class Allowed:
 @dataclass(slots=True)
 class FunctionResult:
     """One kernel. A function with nothing to prove is UNKNOWN with a finding that says why, never PROVED by silence.
-    `needs`: the `--assume` texts that settle all findings that need one, as few as can be."""
+    `needs`: the `--assume` texts that settle all findings that need one, as few as can be. `perhaps`: refutations that
+    count instead of the UNKNOWN finding of the same rule and site once a run has shown them, for data lead there."""
 
     name: str
     obligations: list[Obligation] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     allowed: list[Allowed] = field(default_factory=list)
     needs: tuple[str, ...] = ()
+    perhaps: list[Finding] = field(default_factory=list)
 
     @property
     def verdict(self) -> Verdict:

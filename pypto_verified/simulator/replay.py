@@ -16,21 +16,20 @@ from pypto_verified.layouts import Space
 from pypto_verified.pto.module import EnumAttr, Func, Op, Value
 from pypto_verified.pto.types import PtrType, ScalarType
 from pypto_verified.records import dataclass
+from pypto_verified.simulator.contents import ANY, SMALL_INTEGERS, Contents
 from pypto_verified.simulator.errors import Place, SimError, UnmodelledError
 from pypto_verified.simulator.machine import Trace
 from pypto_verified.simulator.memory import Access
 from pypto_verified.simulator.program import Program, walk
 from pypto_verified.simulator.run import MAX_STEPS, Outcome, compile, execute
 from pypto_verified.simulator.scalars import pure
-from pypto_verified.simulator.values import Array, Scalar, is_float, storage
+from pypto_verified.simulator.values import Array, Scalar, storage
 from pypto_verified.targets import Target
 
 DEFAULT_EXTENT = 128
 """An extent of a tensor that the witness does not name."""
 UNSHAPED_ELEMENTS = 4096
 """Elements of an argument that no view of known extents describes."""
-SMALL_INTEGERS = (0, 8)
-"""What integer tensors hold by default: they may be indices."""
 LARGEST_BYTES = 1 << 30
 """A larger argument is not allocated."""
 RANDOM_ELEMENTS = 1 << 22
@@ -82,7 +81,7 @@ def replay(
     shapes = shape_operands(func)
     scalars = {a.name: scalar_of(a, witness, a in shapes) for a in func.args if isinstance(a.type, ScalarType)}
     try:
-        inputs = inputs_of(func, scalars, seed, integers)
+        inputs = inputs_of(func, scalars, seed, Contents(integers))
     except SimError as error:
         return Outcome({}, [error], stopped=True)
     program = compile(func, target, private, declared, lone=True)
@@ -200,18 +199,19 @@ def shape_operands(func: Func) -> set[Value]:
     return found
 
 
-def scalar_of(argument: Value, witness: Mapping[str, int], is_extent: bool) -> Scalar:
-    value = witness.get(argument.name, DEFAULT_EXTENT if is_extent else 1)
-    floating = isinstance(argument.type, ScalarType) and argument.type.dtype.is_float
-    return float(value) if floating else value
+def scalar_of(argument: Value, witness: Mapping[str, int], is_extent: bool, contents: Contents = ANY) -> Scalar:
+    """The value of an argument."""
+    if isinstance(argument.type, ScalarType) and argument.type.dtype.is_float:
+        return float(witness[argument.name]) if argument.name in witness else contents.number(argument.name)
+    return witness.get(argument.name, DEFAULT_EXTENT if is_extent else 1)
 
 
 def inputs_of(
-    func: Func, scalars: Mapping[str, Scalar], seed: int, integers: tuple[int, int]
+    func: Func, scalars: Mapping[str, Scalar], seed: int, contents: Contents
 ) -> dict[str, Array]:
-    """Random contents: floats around 0, integers of the range `integers`."""
+    """An array for each pointer argument. UnmodelledError for one that is too large."""
     sizes = _sizes(func, scalars)
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng((seed, contents.mix) if contents.among else seed)
     found: dict[str, Array] = {}
     for argument in func.args:
         if isinstance(argument.type, PtrType):
@@ -221,9 +221,7 @@ def inputs_of(
                 raise UnmodelledError(f"a tensor of {count * kind.itemsize} bytes", Place(argument.name))
             some = min(count, RANDOM_ELEMENTS)
             found[argument.name] = np.zeros(count, kind)
-            found[argument.name][:some] = (
-                random.standard_normal(some, np.float32) if is_float(kind) else random.integers(*integers, some)
-            )
+            found[argument.name][:some] = contents.elements(kind, some, random)
     return found
 
 

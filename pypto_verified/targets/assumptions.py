@@ -233,6 +233,11 @@ _ROWS = (
         ("BOUND", "WRITE"), "PTOAS: index is 64 bits",
     ),
     Assumption(
+        "BRANCH-TAKEN", "where one argument alone decides a branch, callers pass what leads each way", "",
+        ("RACE", "EVENT"), "the text has a way for each",
+        fixed="--assume tells what callers keep to",
+    ),
+    Assumption(
         "SYNCALL-WAITS", "a soft SYNCALL waits until all participants have arrived",
         "", ("EVENT", "RACE"), "PTO-ISA SyncAll.hpp falls through after 1,000,000 polls",
         fixed="a barrier that may be left early orders nothing, and so no kernel with one could be proved",

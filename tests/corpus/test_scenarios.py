@@ -24,6 +24,7 @@ SCENARIOS = (
     Scenario("a loop of no turns holds the only wait for loads", "race_zero_trip", "RACE-RAW"),
     Scenario("a flag that only a first turn sets is waited for", "event_zero_trip", "EVENT-WAIT"),
     Scenario("the barrier between a fill and its use stands in a branch", "race_branch_join", "RACE-RAW"),
+    Scenario("the same, where an argument decides that is no size", "race_branch_argument", "RACE-RAW"),
     Scenario("a put reads through MTE2 what MTE3 stores", "race_put_reads", "RACE-RAW"),
     Scenario("a view's rows are read while its parent is loaded", "race_view_alias", "RACE-RAW"),
     Scenario("a ramp with scratch runs on V, the store waits for S", "race_ramp_pipe", "RACE-RAW"),
@@ -54,9 +55,10 @@ def test_a_scenario_has_a_pair_of_its_rule(scenario: Scenario) -> None:
     assert reject.name == accept.name
 
 
+@pytest.mark.parametrize("pair", ["race_branch_join", "race_branch_argument"])
 @pytest.mark.parametrize(("chip", "verdict"), [("a2a3", Verdict.REFUTED), ("a5", Verdict.PROVED)])
-def test_ops_of_one_pipe_need_a_barrier_on_one_chip_only(chip: str, verdict: Verdict) -> None:
-    result = check_file(str(HERE / "reject" / "race_branch_join.pto"), CheckOptions(target=chip, timeout=0))
+def test_ops_of_one_pipe_need_a_barrier_on_one_chip_only(chip: str, verdict: Verdict, pair: str) -> None:
+    result = check_file(str(HERE / "reject" / f"{pair}.pto"), CheckOptions(target=chip, timeout=0))
     races = [f.verdict for function in result.functions for f in function.findings if f.rule.startswith("RACE")]
     assert (Verdict.REFUTED in races) is (verdict is Verdict.REFUTED)
     assert verdict is Verdict.REFUTED or not races

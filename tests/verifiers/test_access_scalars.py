@@ -9,7 +9,7 @@ from math import ceil, floor, trunc
 
 import pytest
 
-from pypto_verified.dtypes import BOOL, INDEX, INT8, INT16, INT32, INT64, DType
+from pypto_verified.dtypes import BOOL, INDEX, INT8, INT16, INT32, INT64, UINT8, DType
 from pypto_verified.errors import ParseError
 from pypto_verified.index import TRUE, Cond, Expr, const, eq, evaluate, holds, symbol
 from pypto_verified.index.cond import FALSE, variable
@@ -103,6 +103,35 @@ def test_whoever_divides_has_a_positive_divisor(name: str) -> None:
     assert symbols.facts is ~(N >= 3) | (N >= 1)
     _holds_everywhere(made, (S, N), _BINARY[name])
     assert _made(name, S, N + 1)[1].facts is TRUE, "which is positive anyway"
+
+
+def _retyped(value: Expr, source: DType, result: DType) -> Op:
+    cast = Value("r", ScalarType(result))
+    return Op("builtin.unrealized_conversion_cast", {"in": (Value("v", ScalarType(source)),)}, results=(cast,))
+
+
+def _byte(value: int) -> int:
+    """What 8 bits are with a sign."""
+    return int.from_bytes(value.to_bytes(1, "little"), "little", signed=True)
+
+
+@pytest.mark.parametrize("predicate", ["ult", "ule", "ugt", "uge", "slt", "sge", "ne"])
+def test_an_argument_without_a_sign_keeps_its_bits(predicate: str) -> None:
+    """Of 8 bits, compared with 200, whose bits are -56: with a sign by what they are then, without as they were."""
+    byte, scalars = symbol("x", 0, 255), Scalars(Symbols())
+    signed = scalars.evaluate(_retyped(byte, UINT8, INT8), [byte])
+    assert isinstance(signed, Expr)
+    assert [evaluate(signed, {"x": x}) for x in range(256)] == [_byte(x) for x in range(256)]
+    op = Op("arith.cmpi", {"lhs": (Value("a", ScalarType(INT8)),), "rhs": (Value("b", ScalarType(INT8)),)},
+            {"predicate": predicate}, results=(Value("c", ScalarType(BOOL)),))
+    compared = scalars.evaluate(op, [signed, const(-56)])
+    wanted = {"lt": int.__lt__, "le": int.__le__, "gt": int.__gt__, "ge": int.__ge__, "ne": int.__ne__}[predicate[-2:]]
+    assert isinstance(compared, Cond) and not scalars.symbols.kinds
+    for x in range(256):
+        sides = (x, 200) if predicate.startswith("u") else (_byte(x), -56)
+        assert holds(compared, {"x": x}) is wanted(*sides), x
+    again = scalars.evaluate(_retyped(signed, INT8, UINT8), [signed])
+    assert isinstance(again, Expr) and evaluate(again, {"x": 200}) == 200
 
 
 @pytest.mark.parametrize(("predicate", "wanted"), [

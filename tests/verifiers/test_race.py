@@ -291,12 +291,27 @@ def test_ops_that_race_whenever_a_caller_lets_both_run_are_refuted_with_its_scal
 
 
 def test_what_some_callers_alone_meet_says_how_to_tell_what_they_keep_to() -> None:
-    """The barrier stands in a branch; who passes 0 goes past it."""
-    text = pipes(fill("a", VEC), branch("sgt, %n, %c0", barrier("V")), exp("a", "b"), args="%n: index")
+    """The barrier stands in two branches; who passes 1 twice goes past both."""
+    barriers = (branch(f"ne, %{n}, %c1", barrier("V")) for n in "nm")
+    text = pipes(fill("a", VEC), *barriers, exp("a", "b"), args="%n: index, %m: index")
     found = finding(judge(text, explicit=True), "RACE-RAW")
     assert found.verdict is UNKNOWN
-    assert "it fails for n = 0, which callers or data decide: --assume tells what callers keep to" in found.message
-    assert not judge(text, explicit=True, assume=("n >= 1",)).findings
+    assert "fails for m = 1, n = 1, which callers or data decide: --assume tells what callers keep to" in found.message
+    assert not judge(text, explicit=True, assume=("n >= 2",)).findings
+
+
+@pytest.mark.parametrize(("condition", "leads"), [("sgt, %n, %c0", 0), ("ne, %n, %c1", 1)])
+def test_an_argument_that_alone_decides_a_branch_is_taken_to_lead_both_ways(condition: str, leads: int) -> None:
+    """Both ops run for each value; the barrier is left out for some."""
+    text = pipes(fill("a", VEC), branch(condition, barrier("V")), exp("a", "b"), args="%n: index")
+    result = judge(text, explicit=True)
+    found = finding(result, "RACE-RAW")
+    assert (found.verdict, dict(found.witness)) == (REFUTED, {"n": leads})
+    assert found.help.endswith("or, if callers keep to it, --assume what n is")
+    assert all("BRANCH-TAKEN" in o.assumptions for o in result.obligations if o.verdict is REFUTED)
+    right = judge(text, explicit=True, assume=(f"n >= {leads + 1}",))
+    assert not right.findings
+    assert all("BRANCH-TAKEN" not in o.assumptions for o in right.obligations)
 
 
 def test_a_replay_names_the_conflict_of_the_finding() -> None:
@@ -354,9 +369,12 @@ def test_nor_is_a_set_that_such_a_flag_keeps_behind_a_wait() -> None:
 
 
 def test_a_race_that_some_value_of_a_callers_scalar_avoids_is_not_decided() -> None:
-    """Both ops run for each value; only 1 leaves the barrier out."""
-    text = pipes(fill("a", VEC), branch("ne, %n, %c1", barrier("V")), exp("a", "b"), args="%n: index")
-    assert UNKNOWN in verdicts_of(judge(text, explicit=True))
+    """Two branches may be for callers who never take both; where a tile is, no branch tells."""
+    text = pipes(
+        fill("a", VEC), branch("ne, %n, %c1", barrier("V")), branch("ne, %n, %c2", barrier("V")), exp("a", "b"),
+        branch("eq, %n, %c1", barrier("V")), exp("b", "c"), args="%n: index")
+    found = verdicts_of(judge(text, explicit=True))
+    assert UNKNOWN in found and REFUTED not in found
     offset = pipes(
         "%at = arith.muli %n, %c512 : index", "%at64 = arith.index_cast %at : index to i64",
         f"%t = pto.alloc_tile addr = %at64 valid_row = %c32 valid_col = %c64 : {VEC}", fill("a", VEC), exp("t", "c"),

@@ -20,8 +20,8 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The steps of each run."""
     found: list[int] = []
 
-    def run(core: Any, given: Any, truth: Any, wanted: Any, budget: int) -> Any:
-        made = whole(core, given, truth, wanted, budget)
+    def run(core: Any, given: Any, truth: Any, wanted: Any, budget: int, truths: Any) -> Any:
+        made = whole(core, given, truth, wanted, budget, truths)
         found.append(budget - made.budget)
         return made
 

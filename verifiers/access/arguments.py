@@ -49,7 +49,8 @@ class Arguments:
         elif arg.type.dtype.is_integer:
             role = SymbolKind.DIM if arg in dims else SymbolKind.SIZE if arg in sizes else SymbolKind.PARAM
             lo = 0 if role is not SymbolKind.PARAM or kind == "uint" else None
-            self.handles.scalars[arg] = self.symbols.new(arg.name, role, lo)
+            hi = (1 << arg.type.dtype.bits) - 1 if kind == "uint" else None
+            self.handles.scalars[arg] = self.symbols.new(arg.name, role, lo, hi)
 
     def block_value(self, what: str) -> Expr:
         """'block_idx', 'block_num' or 'subblock_idx': assumptions BLOCK-INDEX and LANE-INDEX."""

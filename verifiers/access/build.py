@@ -35,7 +35,7 @@ from verifiers.access.program import (
     TileUse,
     Window,
 )
-from verifiers.access.scalars import WRAPPING, Scalars, ceiling
+from verifiers.access.scalars import RETYPED, WRAPPING, Scalars, ceiling
 from verifiers.access.symbols import BLOCK, BLOCKS, LANE, SymbolKind, Symbols
 
 _BRANCHES = frozenset({"cf.br", "cf.cond_br"})
@@ -358,7 +358,7 @@ class _Builder:
             if first is not second or not self._rename(op.result, first):
                 self._choice(op, op.result, "a condition")
             return None
-        if name.startswith(("arith.", "math.")):
+        if name.startswith(("arith.", "math.")) or name == RETYPED:
             args = [self.handles.scalars.get(v) for v in op.operands()]
             self.scalars.path = path
             number = self.handles.scalars[op.result] = self.scalars.evaluate(op, args)

@@ -13,6 +13,7 @@ from pypto_verified.index import Cond, Expr, IntLike, as_expr, const, eq, implie
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.index.expr import from_atom
 from pypto_verified.pto.module import Op
+from pypto_verified.pto.types import ScalarType
 from verifiers.access.program import Scalar
 from verifiers.access.symbols import SymbolKind, Symbols
 
@@ -117,6 +118,9 @@ _COMPARE: dict[str, Callable[[Expr, Expr], Cond]] = {
 }
 _UNSIGNED = {"ult": "slt", "ule": "sle", "ugt": "sgt", "uge": "sge"}
 
+RETYPED = "builtin.unrealized_conversion_cast"
+"""Names an integer with a sign for one without, or the other way round; no bits change."""
+
 
 class Scalars:
     """Evaluates one scalar op at a time; what it can't express becomes an OPAQUE symbol, noted in `symbols`. `path` is
@@ -125,6 +129,7 @@ class Scalars:
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
         self.path = TRUE
+        self._unsigned: dict[Expr, Expr] = {}
 
     def constant(self, op: Op) -> Scalar:
         value = op.attrs.get("value")
@@ -148,6 +153,8 @@ class Scalars:
             return a & b if name == "arith.andi" else a | b
         if name in _SAME or name == "arith.extui":
             return self._convert(op, args[0])
+        if name == RETYPED:
+            return self._retyped(op, args[0])
         if len(args) == 2 and isinstance(args[0], Expr) and isinstance(args[1], Expr):
             return self._integer(op, args[0], args[1])
         return self._unknown(op)
@@ -194,9 +201,34 @@ class Scalars:
         if op.name == "arith.cmpi" and isinstance(predicate, str) and isinstance(a, Expr) and isinstance(b, Expr):
             if predicate in _COMPARE:
                 return _COMPARE[predicate](a, b)
-            if predicate in _UNSIGNED and all(x.lo is not None and x.lo >= 0 for x in (a, b)):
-                return _COMPARE[_UNSIGNED[predicate]](a, b)
+            if predicate in _UNSIGNED:
+                bare = [self._bare(op, x) for x in (a, b)]
+                if all(x.lo is not None and x.lo >= 0 for x in bare):
+                    return _COMPARE[_UNSIGNED[predicate]](*bare)
         return self.opaque_condition(op.result.name)
+
+    def _retyped(self, op: Op, value: Scalar) -> Scalar:
+        """The same bits with a sign, or without."""
+        source, result = op.arg("in").type, op.result.type
+        if not (isinstance(value, Expr) and isinstance(source, ScalarType) and isinstance(result, ScalarType)):
+            return self._unknown(op)
+        if source.dtype.bits != result.dtype.bits or not (source.dtype.is_integer and result.dtype.is_integer):
+            return self._unknown(op)
+        full = 1 << result.dtype.bits
+        if result.dtype.kind == "uint":
+            return self._unsigned.get(value, value % full)
+        if source.dtype.kind != "uint":
+            return value
+        signed = (value + full // 2) % full - full // 2
+        self._unsigned[signed] = value
+        return signed
+
+    def _bare(self, op: Op, value: Expr) -> Expr:
+        """The number that the bits of an operand are without a sign, where that is known."""
+        if value.value is None:
+            return self._unsigned.get(value, value)
+        width = next((v.type.dtype.bits for v in op.operands() if isinstance(v.type, ScalarType)), 64)
+        return value % (1 << width)
 
     def _convert(self, op: Op, value: Scalar) -> Scalar:
         if isinstance(value, Cond):
@@ -225,8 +257,6 @@ class Scalars:
         return _DIVISION[name](a, b)
 
     def _unknown(self, op: Op) -> Scalar:
-        from pypto_verified.pto.types import ScalarType
-
         type_ = op.result.type
         if not isinstance(type_, ScalarType) or not type_.dtype.is_integer:
             return self.opaque_condition(op.result.name) if _is_bool(op) else None
@@ -236,8 +266,6 @@ class Scalars:
 def _wrapped(op: Op, value: Expr) -> Expr:
     """What of a signed value remains in 8 or 16 bits. Sizes and offsets do not fit there as they do into 32 bits, for
     which SCALAR-ROUND-TRIP is assumed."""
-    from pypto_verified.pto.types import ScalarType
-
     type_ = op.result.type
     if op.name not in WRAPPING or not isinstance(type_, ScalarType) or type_.dtype.bits not in (8, 16):
         return value
@@ -248,6 +276,4 @@ def _wrapped(op: Op, value: Expr) -> Expr:
 
 
 def _is_bool(op: Op) -> bool:
-    from pypto_verified.pto.types import ScalarType
-
     return isinstance(op.result.type, ScalarType) and op.result.type.dtype.kind == "bool"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from pypto_verified.records import dataclass
-from verifiers.race.found import found_on_cores, when, why_open
+from verifiers.race.found import BRANCH_TAKEN, found_on_cores, led, not_by_branch, when, why_open
 from verifiers.race.runs import Witness as Run
 from verifiers.race.sync import is_manual
 from verifiers.race.walker import Again
@@ -46,7 +46,8 @@ EVENT_AGAIN: Rule[AgainSite] = Rule(
     formula="wait(flag, n) happens before set(flag, n + 1)",
     kind=SAFETY, observable=True, requires=("EV-03",), source="PTO-ISA event.hpp",
     claim="a flag is set again only after the wait for its last set has run",
-    sites=_sites, applies=always, assumptions=("EVENT-KEY", "FLAG-WAITS"),
+    sites=_sites, applies=always, assumptions=("EVENT-KEY", "FLAG-WAITS", BRANCH_TAKEN),
+    unneeded=lambda s: not_by_branch(s.run), led=lambda s: led(s.run, s.why),
     undecided=lambda s: s.why, given=lambda s: not s.why, goal=lambda s: not s.again.open,
     shown=lambda s: s.run.given if s.run is not None else {}, explain=_explain,
     help=lambda s: f"let {s.again.set.pair[1]} tell {s.again.set.pair[0]} when the wait is over, or take ids in turn",

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 
 from pypto_verified.index import FALSE, TRUE, Cond, all_of, any_of, ne, symbols_of
 from pypto_verified.index.expr import from_atom
+from pypto_verified.report.model import Verdict
 from verifiers.access import AccessProgram, SymbolKind
 from verifiers.solver import Ladder
-from verifiers.solver.cone import booleans_of, conjuncts, split_by_relevance
+from verifiers.solver.cone import booleans_of, conjuncts, names_of, split_by_relevance
 
 _CHOSEN = frozenset({SymbolKind.DIM, SymbolKind.BLOCK, SymbolKind.PARAM, SymbolKind.SIZE, SymbolKind.LAUNCH})
+_TOLD = _CHOSEN | {SymbolKind.DATA, SymbolKind.OPAQUE}
 
 
 def way(program: AccessProgram, steps: Iterable[int]) -> Cond:
@@ -20,6 +22,24 @@ def way(program: AccessProgram, steps: Iterable[int]) -> Cond:
     return all_of(
         c for c in asked if not any(True for _ in booleans_of(c))
         and all(kinds.get(name) in _CHOSEN for name in symbols_of(c)))
+
+
+def whole_way(program: AccessProgram, steps: Iterable[int]) -> Cond:
+    """What the branches around these steps ask of all that no loop counts, data among it."""
+    kinds = program.symbols.kinds
+    asked = dict.fromkeys(c for step in steps for c in conjuncts(program.steps[step].path))
+    return all_of(c for c in asked if all(kinds.get(n) is not SymbolKind.TRIP for n in symbols_of(c)))
+
+
+def told_by_data(program: AccessProgram, way_: Cond, background: Cond, ladder: Ladder) -> tuple[
+        dict[str, int], dict[str, bool]] | None:
+    """Numbers, and opaque Booleans, that lead a run along a whole way; None if none are known."""
+    relevant, _, _ = split_by_relevance(background, names_of(way_))
+    found = ladder.satisfiable(relevant & way_)
+    if found.verdict is not Verdict.PROVED:
+        return None
+    kinds = program.symbols.kinds
+    return {n: v for n, v in found.model.items() if kinds.get(n) in _TOLD}, dict(found.bools)
 
 
 def leads(program: AccessProgram, way_: Cond, background: Cond, syncs: Iterable[int], ladder: Ladder) -> Iterator[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import cached_property, lru_cache
 
@@ -34,6 +34,11 @@ class PairSite(Site):
     pair: Pair
     run: Run | None
     why: str
+
+    @property
+    def led(self) -> Mapping[str, int] | None:
+        """The numbers of a run that fails where data lead there."""
+        return led(self.run, self.why)
 
     @property
     def ordered(self) -> Cond:
@@ -106,6 +111,25 @@ def why_open(fails: bool, run: Run | None, blind: str) -> str:
         told = ": --assume tells what callers keep to" if run.asked <= run.given.keys() else ""
         return f"it fails for {shown}, which callers or data decide{told}"
     return ""
+
+
+def led(run: Run | None, why: str) -> Mapping[str, int] | None:
+    """The numbers of a run that fails where data lead there, at a place that is open."""
+    return run.given if run is not None and run.led and why else None
+
+
+BRANCH_TAKEN = "BRANCH-TAKEN"
+"""The assumption behind a run that one argument of a caller leads along one way of a branch."""
+
+
+def not_by_branch(run: Run | None) -> tuple[str, ...]:
+    """That assumption, where it does not matter."""
+    return () if run is not None and run.lone else (BRANCH_TAKEN,)
+
+
+def keep_to(run: Run | None) -> str:
+    """What a caller who avoids such a run can do instead."""
+    return f"; or, if callers keep to it, --assume what {run.lone} is" if run is not None and run.lone else ""
 
 
 def other_pipes(pair: Pair) -> str:

@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.records import dataclass
 from verifiers.race.accesses import READINGS
-from verifiers.race.found import found_on_cores, other_pipes, pair_site, when, why_open
+from verifiers.race.found import (
+    BRANCH_TAKEN,
+    found_on_cores,
+    led,
+    not_by_branch,
+    other_pipes,
+    pair_site,
+    when,
+    why_open,
+)
 from verifiers.race.releases import fits, untold
 from verifiers.race.runs import Witness as Run
 from verifiers.race.sync import is_manual
@@ -72,7 +81,7 @@ def _help(s: FreeSite) -> str:
 
 def _unneeded(s: FreeSite) -> tuple[str, ...]:
     used = s.pair.first.assumption if s.pair is not None else ""
-    return tuple(a for a in READINGS if a != used)
+    return (*not_by_branch(s.run), *(a for a in READINGS if a != used))
 
 
 GIVEN_BACK: Rule[FreeSite] = Rule(
@@ -80,7 +89,8 @@ GIVEN_BACK: Rule[FreeSite] = Rule(
     formula="a uses a popped tile => a happens before the free on its pipe, or pops(pipe) <= slots",
     kind=SAFETY, observable=True, requires=("EV-02", "XC-09"), source="PTO-ISA npu/a5 TPush.hpp, TFree.hpp",
     claim="what uses a popped tile has run when its slot is given back",
-    sites=_sites, applies=always, assumptions=("EVENT-KEY", "SCALAR-ISSUES", *READINGS), unneeded=_unneeded,
+    sites=_sites, applies=always, assumptions=("EVENT-KEY", "SCALAR-ISSUES", BRANCH_TAKEN, *READINGS),
+    led=lambda s: led(s.run, s.why), unneeded=_unneeded,
     undecided=lambda s: s.why, given=lambda s: not s.why,
     goal=lambda s: not s.early and not s.why,
     shown=lambda s: s.run.given if s.run is not None else {}, explain=_explain,

@@ -9,7 +9,18 @@ from pypto_verified.targets.pipes import Hazard, barrier_holds
 from verifiers.race.accesses import READINGS, is_global, tells_pointers_apart
 from verifiers.race.again import EVENT_AGAIN
 from verifiers.race.counters import COUNTERS
-from verifiers.race.found import PairSite, found_on_cores, hears, other_pipes, pair_site, when, why_open
+from verifiers.race.found import (
+    BRANCH_TAKEN,
+    PairSite,
+    found_on_cores,
+    hears,
+    keep_to,
+    not_by_branch,
+    other_pipes,
+    pair_site,
+    when,
+    why_open,
+)
 from verifiers.race.given_back import GIVEN_BACK
 from verifiers.race.handover import HANDOVER
 from verifiers.race.rests import told_by
@@ -56,9 +67,10 @@ def _explain(s: PairSite, w: Witness) -> str:
 def _help(s: PairSite) -> str:
     first, second = s.pair.first, s.pair.second
     if first.pipe != second.pipe:
-        return f"set a flag {first.pipe} -> {second.pipe} after the first and wait for it before the second"
+        flag = f"set a flag {first.pipe} -> {second.pipe} after the first and wait for it before the second"
+        return flag + keep_to(s.run)
     named = first.pipe if barrier_holds(s.context.target, first.pipe) else "ALL"
-    return f"put a barrier of {named} between them"
+    return f"put a barrier of {named} between them{keep_to(s.run)}"
 
 
 def _unneeded(s: PairSite) -> tuple[str, ...]:
@@ -67,7 +79,8 @@ def _unneeded(s: PairSite) -> tuple[str, ...]:
     fence = () if is_global(s.pair.second) else ("FLAG-IS-FENCE",)
     selves = () if waits_for_itself(s.context.program) or "SELF-FLAG" in other else ("SELF-FLAG",)
     pointers = () if tells_pointers_apart(s.context.program, s.context.target) else ("DISTINCT-POINTERS",)
-    return (*fence, *selves, *pointers, *(a for a in (*READINGS, *_HEARD) if a not in used | other))
+    taken = not_by_branch(s.run)
+    return (*taken, *fence, *selves, *pointers, *(a for a in (*READINGS, *_HEARD) if a not in used | other))
 
 
 _WRITES = {
@@ -84,10 +97,10 @@ def _rule(word: str, hazard: Hazard, claim: str) -> Rule[PairSite]:
         kind=SAFETY, observable=True, requires=("EV-02", "EV-08"), source=_SOURCE, claim=claim,
         sites=_pairs(hazard), applies=always,
         assumptions=("EVENT-KEY", "SAME-PIPE", "SELF-FLAG", "LOAD-AFTER-LOAD", "SAME-TILE", "SCALAR-ISSUES",
-                     "DISTINCT-POINTERS", "FLAG-IS-FENCE", *READINGS, *_HEARD),
+                     "DISTINCT-POINTERS", "FLAG-IS-FENCE", BRANCH_TAKEN, *READINGS, *_HEARD),
         unneeded=_unneeded, undecided=lambda s: s.why, given=lambda s: not s.why,
         goal=lambda s: FALSE if s.why else s.ordered, shown=lambda s: s.run.given if s.run is not None else {},
-        explain=_explain, help=_help, mutant=lambda s: True)
+        led=lambda s: s.led, explain=_explain, help=_help, mutant=lambda s: True)
 
 
 RULES = (

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TypeAlias
 
-from pypto_verified.index import Expr, const, symbols_of
+from pypto_verified.index import Cond, Expr, const, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.targets.fifo import posts
-from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
+from verifiers.access import AccessProgram, Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.access.overlap import needed, touched
 from verifiers.cross_flags import named_flag
 from verifiers.led import truths_passed
@@ -29,7 +30,7 @@ from verifiers.race.rings import ring_slot, ring_slots
 from verifiers.race.values import Values, deciding
 from verifiers.race.walker import Again, Core, Pair, PairKey, Walker
 from verifiers.recurrence import counted
-from verifiers.solver.cone import names_of
+from verifiers.solver.cone import booleans_of, names_of
 
 PASSED = (SymbolKind.PARAM, SymbolKind.SIZE, SymbolKind.LAUNCH)
 """Kinds of symbols that callers decide."""
@@ -39,17 +40,29 @@ PASSED = (SymbolKind.PARAM, SymbolKind.SIZE, SymbolKind.LAUNCH)
 class Witness:
     """A run in which nothing orders a pair. `given`: the numbers chosen; `first`, `second`: the loop counters at the
     two accesses, under the names users know; `place` of the bytes; `asked`: values that nobody may choose on which it
-    depends."""
+    depends, `beside`: those of them that decide more than which way the run takes, `forked`: those that only one
+    condition of a branch speaks of; `led`: data alone decide which way it takes, so a run of these data has to show it;
+    `lone`: the argument of a caller that it takes one way of a branch by."""
 
     given: dict[str, int]
     first: dict[str, int]
     second: dict[str, int]
     place: str
     asked: frozenset[str]
+    beside: frozenset[str] = frozenset()
+    forked: frozenset[str] = frozenset()
+    led: bool = False
+    lone: str = ""
 
 
 Want: TypeAlias = tuple[str, PairKey | tuple[int, int]]
 """'order' or 'seen' and a pair of accesses; 'again' and a wait and a set of one flag."""
+
+
+def of_data(program: AccessProgram, names: frozenset[str]) -> frozenset[str]:
+    """Those of some values that nobody may choose which no caller passes."""
+    kinds, passed = program.symbols.kinds, truths_passed(program)
+    return frozenset(n for n in names if n not in passed and kinds.get(n) not in PASSED)
 
 
 class Enough(Exception):
@@ -58,13 +71,19 @@ class Enough(Exception):
 
 class Run(Walker):
     """One run under `given`. `found`: a witness for each pair of `wanted` that it breaks; `ran`: how often each
-    step took place, of those that move data whether they wrote, and touched anything."""
+    step took place, of those that move data whether they wrote, and touched anything; `beside`: what decides more than
+    which way it takes."""
 
-    def __init__(self, core: Core, given: dict[str, int], truth: bool, wanted: set[Want], budget: int) -> None:
+    def __init__(
+        self, core: Core, given: dict[str, int], truth: bool, wanted: set[Want], budget: int,
+        truths: Mapping[str, bool] = MappingProxyType({}),
+    ) -> None:
         super().__init__(core)
-        self.values = Values(self.program, given, truth)
+        self.values = Values(self.program, given, truth, truths)
         self.given = given
-        self._truth = truth
+        self.beside: set[str] = set()
+        self._forks: dict[frozenset[Cond], frozenset[str]] = {}
+        self._looped: set[str] = set()
         self.moving = deciding(self.program)
         self._open = self.values.watched | self.values.derived
         self._passed = frozenset(n for n in self.values.watched if self.program.symbols.kinds[n] in PASSED)
@@ -110,6 +129,7 @@ class Run(Walker):
                 self._run(item)
         elif isinstance(node, Branch):
             self.values.decide(node.cond)
+            self._forks[frozenset((node.cond, ~node.cond))] = self._asked_by(node.cond)
             self._run(node.then if self.values.holds(node.cond) else node.orelse)
         else:
             self._loop(node)
@@ -152,11 +172,13 @@ class Run(Walker):
         if loop.lower is None or loop.upper is None or loop.step is None:
             return None
         self.values.decide(loop.lower, loop.upper, loop.step)
+        self._looped |= self._asked_by(loop.lower) | self._asked_by(loop.upper) | self._asked_by(loop.step)
         lower, upper, step = (self.values.of(e) for e in (loop.lower, loop.upper, loop.step))
         return max(0, -((lower - upper) // step)) if step > 0 else 0
 
     def _goes_on(self, loop: Loop) -> bool:
         self.values.decide(loop.inside)
+        self._looped |= self._asked_by(loop.inside)
         return self.values.holds(loop.inside)
 
     def _step(self, step: Step) -> None:
@@ -167,6 +189,7 @@ class Run(Walker):
             id = None
             if sync.id is not None:
                 self.values.decide(sync.id)
+                self.beside |= self.values.behind(sync.id)
                 id = self.values.of(sync.id)
             self.apply(sync, id, self._order)
         if step.index in self.accesses:
@@ -253,10 +276,20 @@ class Run(Walker):
         if valid.value is None:
             names = symbols_of(valid)
             if found > 1:
-                self.values.asked |= self._passed.intersection(names)
+                self.beside |= self._passed.intersection(names)
             if found > 0 and len(valid.terms) + (valid.constant != 0) + (valid.terms[0][0][0].kind != "sym") > 1:
-                self.values.asked |= self.values.sources(self._open.intersection(names)) - self._passed
+                self.beside |= self.values.sources(self._open.intersection(names)) - self._passed
+            self.values.asked |= self.beside
         return found
+
+    def _asked_by(self, term: Expr | Cond) -> frozenset[str]:
+        return self.values.behind(term).union(booleans_of(term) if isinstance(term, Cond) else ())
+
+    def _forked(self, beside: frozenset[str]) -> frozenset[str]:
+        """What one condition of a branch alone has asked for so far, and for nothing else."""
+        alone = (names for (c, *_), names in self._forks.items() if len(names) == 1 and names == names_of(c))
+        asked = Counter(n for names in self._forks.values() for n in names)
+        return frozenset(n for names in alone for n in names if asked[n] == 1) - self._looped - beside
 
     def _number(self, e: Expr) -> Expr:
         return e if e.value is not None else const(self.values.of(e))
@@ -306,8 +339,10 @@ class Run(Walker):
         want: Want = ("again", again.key)
         if want in self.wanted:
             shown = {n: v for n, v in self.given.items() if n in self.moving}
+            beside = frozenset(self.beside)
             self._found(want, Witness(
-                shown, {}, self.counters(again.set.step), "", frozenset(self.values.asked)))
+                shown, {}, self.counters(again.set.step), "", frozenset(self.values.asked), beside,
+                self._forked(beside)))
 
     def _note(self, want: Want, pair: Pair, earlier: Item, later: Item) -> None:
         if want in self.wanted:
@@ -324,10 +359,12 @@ class Run(Walker):
         shared = names_of(apart(pair.first.place, pair.second.place))
         shown = {n: v for n, v in self.given.items() if n in self.moving or n in shared}
         passed = truths_passed(self.program)
-        shown |= {name.partition("?")[0]: int(self._truth) for name in self.values.asked & passed.keys()}
+        truths = self.values.truths
+        shown |= {name.partition("?")[0]: int(truths[name]) for name in self.values.asked & passed.keys()}
+        beside = self.values.sources(shared & self._open).union(self.beside, self._written_perhaps(earlier))
         return Witness(
             shown, self._when.get(earlier.bit, {}), self.counters(later.access.step), str(place),
-            self.values.sources(shared & self._open).union(self.values.asked, self._written_perhaps(earlier)))
+            beside.union(self.values.asked), beside, self._forked(beside))
 
     def counters(self, step: Step) -> dict[str, int]:
         """The loop variables around a step."""

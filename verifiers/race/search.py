@@ -7,15 +7,17 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from itertools import product
+from types import MappingProxyType
 from typing import TypeVar
 
 from pypto_verified.index import TRUE, Cond, substitute_cond
 from pypto_verified.index.cond import FALSE
 from pypto_verified.targets.pipes import Hazard
+from verifiers.access import AccessProgram, SymbolKind
 from verifiers.led import truths_passed
 from verifiers.race.busy import named
-from verifiers.race.directed import leads, models, way
-from verifiers.race.runs import PASSED, Run, Want, Witness
+from verifiers.race.directed import leads, models, told_by_data, way, whole_way
+from verifiers.race.runs import PASSED, Run, Want, Witness, of_data
 from verifiers.race.values import choices
 from verifiers.race.walker import Core, steps_of
 from verifiers.solver import Ladder
@@ -35,9 +37,10 @@ def search(
 ) -> dict[Want, Witness]:
     """For each pair that is asked for, a run in which nothing orders it, or makes it visible, if one is found among
     small numbers. A run that depends on what its caller passes counts if each value that is tried and lets both ops
-    take place leads to a failure: then no caller is right. One that depends on data does not count. `spared` gets why a
-    pair is not shown to fail though this core alone does not order it. `narrowed`: the core with what matters to some
-    of what is wanted."""
+    take place leads to a failure: then no caller is right; so does one that takes one way of a branch by one argument
+    alone, for the text has a way for each (BRANCH-TAKEN). One that depends on data does not count: it is `led` where
+    data decide nothing but the way that it takes. `spared` gets why a pair is not shown to fail though this core alone
+    does not order it. `narrowed`: the core with what matters to some of what is wanted."""
     found: dict[Want, Witness] = {}
     program, kinds = core.program, core.program.symbols.kinds
     ways = {want: way(program, want[1][:2]) for want in wanted}
@@ -52,28 +55,52 @@ def search(
             left = {want for want in group if want not in found or not found[want].asked <= names_of(led)}
             if left:
                 _try(own, left, found, choices(program, background, told, about), purse, spared)
+    missing = {want: whole_way(program, want[1][:2]) for want in ways if want not in found}
+    further = _grouped({want: led for want, led in missing.items() if led is not ways[want]})
+    purse = _Purse(len(further))
+    for led, group in further.items():
+        purse.next()
+        known_way = told_by_data(program, led, background, ladder)
+        if known_way is not None:
+            own = narrowed(group) if narrowed is not None else core
+            tried = choices(program, background, known_way[0], named(own, background))
+            _try(own, set(group), found, tried, purse, spared, told=known_way[1])
     asking = _grouped({w: (ways[w], found[w].asked) for w in found if found[w].asked})
     purse = _Purse(len(asking))
     for (led, names), group in asking.items():
         purse.next()
         own = narrowed(group) if narrowed is not None else core
         about = named(own, background)
-        flags = names & truths_passed(program).keys()
-        if not all(kinds.get(n) in PASSED for n in names - flags):
+        flags, data = names & truths_passed(program).keys(), of_data(program, names)
+        names -= data
+        if not names or not all(kinds.get(n) in PASSED for n in names - flags):
             continue
+        read = {n: v for want in group for n, v in found[want].given.items() if n in data}
         asked = [{n: v for n, v in m.items() if n in names} for m in models(ladder, led, background, _MODELS)]
         others = [dict.fromkeys(names - flags, value) for value in (_TRIED if names - flags else _TRIED[:1])]
         others += [{**told, **model} for model in asked[:1] if model for told in others]
-        for told, truths in product((*others, *asked), ((False,), (True,)) if flags else (_BOTH,)):
+        for told, truth in product((*others, *asked), _BOTH if flags else _BOTH[:1]):
             there = {want for want in group if substitute_cond(ways[want], told) is not FALSE}
             if there:
                 here: dict[Want, Witness] = {}
-                tried = choices(program, background, told, about)
-                ran = _try(own, set(there), here, tried, purse, truths=truths, once=True)
+                tried = choices(program, background, {**read, **told}, about)
+                ran = _try(
+                    own, set(there), here, tried, purse, truths=(_BOTH if data or not flags else (truth,)), once=True,
+                    told=dict.fromkeys(flags, truth))
                 group -= {want for want in there - here.keys() if purse.short or _took_place(want, ran)}
         for want in group:
-            found[want] = replace(found[want], asked=frozenset())
-    return found
+            found[want] = replace(found[want], asked=found[want].asked & data)
+    return {want: _judged(program, witness) for want, witness in found.items()}
+
+
+def _judged(program: AccessProgram, witness: Witness) -> Witness:
+    """Whether it takes data to show it, and whether one argument of a caller alone decides by one branch."""
+    data = of_data(program, witness.asked)
+    passed = witness.asked - data
+    if len(passed) == 1 and passed <= witness.forked and not any(
+            program.symbols.kinds.get(n) is SymbolKind.LAUNCH for n in passed):
+        witness = replace(witness, asked=data, lone=next(iter(passed)))
+    return replace(witness, led=bool(witness.asked) and witness.asked <= data - witness.beside)
 
 
 _Key = TypeVar("_Key", bound=Hashable)
@@ -136,9 +163,11 @@ class _Purse:
 def _try(
     core: Core, left: set[Want], found: dict[Want, Witness], tried: Iterable[dict[str, int]], purse: _Purse,
     spared: dict[Want, str] | None = None, truths: tuple[bool, ...] = _BOTH, once: bool = False,
+    told: Mapping[str, bool] = MappingProxyType({}),
 ) -> Counter[tuple[int, bool]]:
     """Run until all of `left` are found or the budget is spent; those that depend on nothing that is not chosen leave
-    `left`, with `once` any that is found. How often each step took place in one run at most, as in `Run`."""
+    `left`, with `once` any that is found. `told`: what some opaque Booleans are. How often each step took place in one
+    run at most, as in `Run`."""
     most = budget = purse.take()
     opaque = False
     ran: Counter[tuple[int, bool]] = Counter()
@@ -147,7 +176,7 @@ def _try(
             break
         if truth is not truths[0] and not opaque:
             continue
-        run = Run(core, given, truth, set(left), budget)
+        run = Run(core, given, truth, set(left), budget, told)
         ran |= run.ran
         if spared is not None:
             spared.update(run.spared)

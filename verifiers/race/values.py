@@ -29,12 +29,16 @@ class Values(dict[str, int]):
     """Values by name. Those that a hypothesis defines are computed where they are asked for; one that is not given
     reads as its least value that is not 0. `asked`: those that decided something though nobody may choose them;
     `watched`: those that nobody may choose, `derived`: those that a hypothesis defines.
-    `truth`: of opaque Booleans. What loops hand on is as known as what it is computed from."""
+    `truth`: of opaque Booleans, but for those that `truths` tells. What loops hand on is as known as what it is
+    computed from."""
 
-    def __init__(self, program: AccessProgram, given: Mapping[str, int], truth: bool = False) -> None:
+    def __init__(
+        self, program: AccessProgram, given: Mapping[str, int], truth: bool = False,
+        truths: Mapping[str, bool] = MappingProxyType({}),
+    ) -> None:
         super().__init__(given)
         self.asked: set[str] = set()
-        self.truths = Truths(self.asked, truth)
+        self.truths = Truths(self.asked, truth, truths)
         self.watched = unconstrained(program)
         self._sources: dict[str, frozenset[str]] = {}
         self._named: dict[int, frozenset[str]] = {}
@@ -58,12 +62,15 @@ class Values(dict[str, int]):
     def decide(self, *terms: Expr | Cond) -> None:
         """Note what these depend on: the run goes on by them."""
         for term in terms:
-            found = self._named.get(id(term))
-            if found is None:
-                found = self._named[id(term)] = self._names(term)
-            for name in self._behind(found):
-                if name in self._sources or name in self.watched:
-                    self.asked |= self._sources.get(name, {name})
+            self.asked |= self.behind(term)
+
+    def behind(self, term: Expr | Cond) -> frozenset[str]:
+        """What a term depends on though nobody may choose it."""
+        found = self._named.get(id(term))
+        if found is None:
+            found = self._named[id(term)] = self._names(term)
+        known = (n for n in self._behind(found) if n in self._sources or n in self.watched)
+        return frozenset[str]().union(*(self._sources.get(n, frozenset((n,))) for n in known))
 
     def _names(self, term: Expr | Cond) -> frozenset[str]:
         """The watched symbols, those that hypotheses define, and the opaque Booleans of a term."""
@@ -175,16 +182,17 @@ def _alone(e: Expr, name: str) -> Expr:
 
 
 class Truths(dict[str, bool]):
-    """Opaque Booleans: all of one truth, and noted."""
+    """Opaque Booleans: all of one truth but for those that are told, and noted."""
 
-    def __init__(self, asked: set[str], truth: bool) -> None:
+    def __init__(self, asked: set[str], truth: bool, told: Mapping[str, bool]) -> None:
         super().__init__()
         self._asked = asked
         self._truth = truth
+        self._told = told
 
     def __missing__(self, name: str) -> bool:
         self._asked.add(name)
-        return self._truth
+        return self._told.get(name, self._truth)
 
 
 def choices(
@@ -198,7 +206,8 @@ def choices(
     used = deciding(program) if named is None else deciding(program) & named
     moving = [n for n in names if n in used and n not in told][:6]
     loops = _loops(program)
-    steps = sorted({s for loop in loops for s in _strides(loop)} | {v for v in told.values() if v > 1})
+    steps = sorted({s for loop in loops for s in _strides(loop)} | {
+        v for n, v in told.items() if v > 1 and kinds.get(n) in _CHOSEN})
     scale = max(steps, default=1)
     small = list(dict.fromkeys(k * s + d for s in (1, *steps) for k in _SMALL for d in (0, 1) if not d or s > 1))
     far = [n for n in turns(program) if n not in small]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pypto_verified.index import TRUE
 from pypto_verified.records import dataclass
 from pypto_verified.targets.pipes import CACHE, FENCE
-from verifiers.race.found import PairSite, found_on_cores, pair_site, when, why_open
+from verifiers.race.found import BRANCH_TAKEN, PairSite, found_on_cores, not_by_branch, pair_site, when, why_open
 from verifiers.race.sync import is_manual
 from verifiers.race.walker import Notice
 from verifiers.rule import SAFETY, Rule, Witness, always
@@ -72,8 +72,8 @@ VISIBLE: Rule[PairSite] = Rule(
     formula="write, fence or clean of the cache, read, in this order",
     kind=SAFETY, observable=True, requires=("EV-02",), source="PTO-ISA; PTOAS#730",
     claim="what is read back from global memory has been made visible to the unit that reads it",
-    sites=_hidden, applies=always, assumptions=("FLAG-IS-FENCE", "DISTINCT-POINTERS"),
-    undecided=lambda s: s.why, given=lambda s: not s.why,
+    sites=_hidden, applies=always, assumptions=("FLAG-IS-FENCE", "DISTINCT-POINTERS", BRANCH_TAKEN),
+    unneeded=lambda s: not_by_branch(s.run), led=lambda s: s.led, undecided=lambda s: s.why, given=lambda s: not s.why,
     goal=lambda s: not s.pair.unseen, shown=lambda s: s.run.given if s.run is not None else {},
     explain=_explain_hidden,
     help=lambda s: f"{_FENCED[s.pair.fences[0]]} between them, or keep the value on chip", mutant=lambda s: True)

@@ -32,14 +32,16 @@ class Query:
 @dataclass(frozen=True, slots=True)
 class Decision:
     """`model` values every symbol of the query when REFUTED, and shows one failing case when UNKNOWN for want of a
-    condition (`needs_condition`). `why` says what stopped an UNKNOWN otherwise. `decider` is the rung that settled it,
-    `rlimit` the resource units that z3 spent on all of its questions, `opinions` what a second solver said to each."""
+    condition (`needs_condition`), or because it takes data to lead there (`led`). `why` says what stopped an UNKNOWN
+    otherwise. `decider` is the rung that settled it, `rlimit` the resource units that z3 spent on all of its questions,
+    `opinions` what a second solver said to each."""
 
     verdict: Verdict
     decider: str
     model: dict[str, int] = field(default_factory=dict)
     bools: dict[str, bool] = field(default_factory=dict)
     needs_condition: bool = False
+    led: bool = False
     why: str = ""
     rlimit: int = 0
     opinions: tuple[str, ...] = ()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pypto_verified.pto.module import Module
+from pypto_verified.simulator.contents import ANY, NO_ZERO, Contents
 from pypto_verified.simulator.errors import DivisionError, StepLimitError
-from pypto_verified.simulator.replay import SMALL_INTEGERS
 from pypto_verified.simulator.run import MAX_STEPS
 from pypto_verified.simulator.schedule.confirm_pipes import PIPE_RULES, is_transfer, seen_of_pipe
 from pypto_verified.simulator.schedule.faults import CounterError, LeftSetError
@@ -15,8 +15,6 @@ from pypto_verified.simulator.schedule.runs import replay
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import Hazard
 
-_NO_ZERO = (1, 8)
-"""What integer tensors hold where a zero would end the run."""
 _HAZARDS = {"RACE-RAW": Hazard.RAW, "RACE-WAR": Hazard.WAR, "RACE-WAW": Hazard.WAW, "RACE-CORE": Hazard.RAW,
             "RACE-FREE": Hazard.WAR, "RACE-BLOCK": Hazard.RAW}
 _EXIT = "EVENT-EXIT"
@@ -37,13 +35,16 @@ ASTRAY = "not run: the inputs of this run do not lead there"
 def confirm_order(
     module: Module, function: str, rule: str, witness: Mapping[str, int], target: Target, seed: int = 0, *,
     line: int = 0, first: int = 0, strict: bool = False, max_steps: int = MAX_STEPS,
-    names: Mapping[str, str] | None = None,
+    names: Mapping[str, str] | None = None, contents: Contents = ANY, ran: Outcome | None = None,
 ) -> str:
     """Replay a refutation of one of `ORDER_RULES` at `.pto` line `line` and say in one line what was seen: of a race,
     also what becomes of a tensor where the earlier op goes as late as it may. `first`: line of the earlier op of a
-    race, the user's or the text's, 0 if unknown; `names`: what the user calls an argument of the text."""
-    integers, blocks = SMALL_INTEGERS, 2 if rule == _BLOCKS else 1
-    outcome = replay(module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, blocks=blocks)
+    race, the user's or the text's, 0 if unknown; `names`: what the user calls an argument of the text; `contents`: of
+    the tensors; `ran`: what a run of these numbers and contents has shown already."""
+    blocks = 2 if rule == _BLOCKS else 1
+    outcome = ran or replay(
+        module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, contents=contents,
+        blocks=blocks)
     if rule == _SHARED:
         return _compared(outcome, replay(
             module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, apart=True))
@@ -54,10 +55,10 @@ def confirm_order(
             full = next((e for e in ahead.errors if isinstance(e, CounterError) and e.line == line), None)
             if full is not None:
                 return f"confirmed: pipe: {full} (--schedule {schedule})"
-    if outcome.stopped and isinstance(outcome.errors[-1], DivisionError):
-        integers = _NO_ZERO
+    if outcome.stopped and isinstance(outcome.errors[-1], DivisionError) and contents == ANY:
+        contents = Contents(NO_ZERO)
         outcome = replay(
-            module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, integers=integers,
+            module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, contents=contents,
             blocks=blocks)
     if rule == _COUNTER:
         found = ""
@@ -71,16 +72,17 @@ def confirm_order(
     elif rule == _EXIT:
         # A hang before keeps the run from its end: what is set there is known without waiting.
         found = _left_set(outcome, line) or _left_set(replay(
-            module, function, witness, target, schedule="cpu", seed=seed, strict=strict, max_steps=max_steps), line)
+            module, function, witness, target, schedule="cpu", seed=seed, strict=strict, max_steps=max_steps,
+            contents=contents), line)
     elif rule in _FLAGS:
         found = _flag(outcome, rule, line)
     else:
         race = _race(outcome, _HAZARDS[rule], line, first, rule == _BLOCKS)
         found = "" if race is None else str(race) + _harm(outcome, race, replay(
-            module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, integers=integers,
+            module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, contents=contents,
             held=frozenset({race.first.line}), blocks=blocks), names or {})
     if found:
-        return f"confirmed: {found}"
+        return f"confirmed: {found}" + (f"; with {contents}" if str(contents) else "")
     if outcome.stopped:
         last = outcome.errors[-1]
         return f"not run: the run stops before: {'step limit' if isinstance(last, StepLimitError) else last}"
@@ -90,9 +92,9 @@ def confirm_order(
     if misused is not None and (rule not in _FLAGS or rule == "EVENT-AGAIN"):
         # Such a flag may be given by a later set, or taken by another wait: what it orders is nobody's claim.
         return f"not run: a flag is misused first: {misused}"
-    traced = replay(
-        module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, integers=integers, trace=True)
-    if line and line not in {ran.at.line for ran in traced.trace}:
+    traced = None if ran is not None else replay(
+        module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, contents=contents, trace=True)
+    if traced is not None and line and line not in {step.at.line for step in traced.trace}:
         return ASTRAY
     return "not observed: the run ended without it"
 

@@ -12,8 +12,9 @@ from pypto_verified.pto.module import Func, Module, Op
 from pypto_verified.pto.op_pipes import op_pipes
 from pypto_verified.pto.types import ScalarType
 from pypto_verified.records import dataclass
+from pypto_verified.simulator.contents import ANY, Contents
 from pypto_verified.simulator.errors import SimError
-from pypto_verified.simulator.replay import SMALL_INTEGERS, inputs_of, scalar_of, shape_operands
+from pypto_verified.simulator.replay import inputs_of, scalar_of, shape_operands
 from pypto_verified.simulator.run import LAUNCH_ARGUMENTS, MAX_STEPS, Given
 from pypto_verified.simulator.schedule import across, cross, engine, fifo, flags
 from pypto_verified.simulator.schedule.core import Core
@@ -99,7 +100,7 @@ def contrast(
     """Two schedules that end in different outputs on the inputs of a witness (see `replay`), if program order and one
     of CONTRASTED do. A run that a fault or a deadlock ended is not compared."""
     group, functions = _group(kernel, function)
-    inputs, scalars = _witnessed(group, witness, seed, SMALL_INTEGERS)
+    inputs, scalars = _witnessed(group, witness, seed, ANY)
     first: Outcome | None = None
     for schedule, own in (("program", 0), *CONTRASTED):
         launch = _at(witness, Launch(schedule, own, strict=strict, max_steps=max_steps, trace=True))
@@ -216,15 +217,15 @@ def finish(world: World, memory: Memory) -> Outcome:
 def replay(
     kernel: Module | Func, function: str, witness: Mapping[str, int], target: Target, *, schedule: str = "program",
     seed: int = 0, strict: bool = False, pipes: Mapping[str, str] | None = None, max_steps: int = MAX_STEPS,
-    max_runs: int = MAX_RUNS, integers: tuple[int, int] = SMALL_INTEGERS, trace: bool = False, apart: bool = False,
+    max_runs: int = MAX_RUNS, contents: Contents = ANY, trace: bool = False, apart: bool = False,
     held: frozenset[int] = frozenset(), blocks: int = 1,
 ) -> Outcome:
-    """Run a kernel under a schedule on the numbers of a witness (see `simulator.replay`): random tensors as large as
-    its views say; `block_idx`, `block_num` and `subblock_idx` name the block and lane; with `blocks` of them the
-    first ones of a launch run, on a chip that they fill. `apart`, `held`: see Launch."""
+    """Run a kernel under a schedule on the numbers of a witness (see `simulator.replay`): tensors as large as its views
+    say, of some `contents`; `block_idx`, `block_num` and `subblock_idx` name the block and lane; with `blocks` of them
+    the first ones of a launch run, on a chip that they fill. `apart`, `held`: see Launch."""
     group, functions = _group(kernel, function)
     try:
-        inputs, scalars = _witnessed(group, witness, seed, integers)
+        inputs, scalars = _witnessed(group, witness, seed, contents)
     except SimError as error:
         return Outcome(errors=[error], stopped=True)
     launch = Launch(
@@ -239,18 +240,18 @@ def replay(
 
 
 def _witnessed(
-    group: Group, witness: Mapping[str, int], seed: int, integers: tuple[int, int]
+    group: Group, witness: Mapping[str, int], seed: int, contents: Contents
 ) -> tuple[dict[str, Array], dict[str, Scalar]]:
     """Tensors and numbers for the arguments of a group. SimError for tensors that can't be made."""
     inputs: dict[str, Array] = {}
     scalars: dict[str, Scalar] = {}
     for func in group.functions:
         shapes = shape_operands(func)
-        own = {a.name: scalar_of(a, witness, a in shapes) for a in func.args
+        own = {a.name: scalar_of(a, witness, a in shapes, contents) for a in func.args
                if isinstance(a.type, ScalarType) and a.name not in LAUNCH_ARGUMENTS}
         scalars |= own
         unused = rings(func) if group.mixed else set[str]()
-        for name, array in inputs_of(func, own, seed, integers).items():
+        for name, array in inputs_of(func, own, seed, contents).items():
             if name not in unused and (name not in inputs or array.size > inputs[name].size):
                 inputs[name] = array
     return inputs, scalars
