@@ -105,7 +105,7 @@ def assemble(b: Builder) -> bool:
     if source is None:
         return False
     s = b.tile(source)
-    target = pick(b, lambda t: known(t) and t.dtype == s.dtype
+    target = pick(b, lambda t: full(t) and t.dtype == s.dtype
                   and t.shape[0] >= s.shape[0] and t.shape[1] >= s.shape[1])
     if target is None:
         return False

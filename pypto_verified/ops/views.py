@@ -202,6 +202,13 @@ def _assemble(a: Args) -> Type:
             "the whole source tile is copied, not only its valid part: slice it or enlarge the target",
         )
     valid = write_union(target.shape, view.valid_shape, offset, source.valid_shape)
+    if valid is None:
+        a.fail(
+            f"source, valid on {show_shape(source.valid_shape)}, at offset {show_shape(offset)} of a target that is "
+            f"valid on {show_shape(view.valid_shape)}: what is valid then is not one rectangle from the origin",
+            "write where the valid region ends, exactly as wide as it is, or make all of the target valid first: "
+            "pl.fillpad(target)",
+        )
     return make_tile(
         target.shape, target.dtype, target.space, valid, layout=view, pad=view.pad, compact=view.compact
     )

@@ -72,21 +72,24 @@ def read_window(
 
 def write_union(
     target: Sequence[Dim], target_valid: Sequence[Dim], offsets: Sequence[Dim], written: Sequence[Dim]
-) -> tuple[Dim, ...]:
-    """The valid extents of a target after a write of `written` extents at `offsets`: the largest origin-anchored
-    rectangle that provably holds data. It grows in at most one dim, where the write continues the valid region and
-    covers it in all others."""
-    if all_equal(target_valid, target) is True:
+) -> tuple[Dim, ...] | None:
+    """The valid extents of a target after a write of `written` extents at `offsets`; None unless what holds data then
+    is provably one rectangle from the origin: the write lies inside, covers all that was valid, or goes on along one
+    dim from where that ends, exactly as wide in all others."""
+    if all_equal(target_valid, target) is True or any(equal(n, 0) is True for n in written):
         return tuple(target_valid)
-    covered = [
-        equal(offset, 0) is True and at_most(have, extent) is True
-        for have, offset, extent in zip(target_valid, offsets, written, strict=True)
-    ]
-    if all(covered):
+    from_origin = all(equal(offset, 0) is True for offset in offsets)
+    if any(equal(have, 0) is True for have in target_valid):
+        return tuple(written) if from_origin else None
+    ends = [add(offset, extent) for offset, extent in zip(offsets, written, strict=True)]
+    longer = [i for i, (end, have) in enumerate(zip(ends, target_valid, strict=True)) if at_most(end, have) is not True]
+    if not longer:
+        return tuple(target_valid)
+    if from_origin and all(at_most(have, n) is True for have, n in zip(target_valid, written, strict=True)):
         return tuple(written)
-    result = list(target_valid)
-    if covered.count(False) == 1:
-        i = covered.index(False)
-        if at_most(offsets[i], target_valid[i]) is True:
-            result[i] = maximum(target_valid[i], add(offsets[i], written[i]))
-    return tuple(result)
+    axis, *more = longer
+    others = [i for i in range(len(target)) if i != axis]
+    if more or at_most(offsets[axis], target_valid[axis]) is not True or not all(
+            equal(offsets[i], 0) is True and equal(written[i], target_valid[i]) is True for i in others):
+        return None
+    return tuple(maximum(have, ends[i]) if i == axis else have for i, have in enumerate(target_valid))

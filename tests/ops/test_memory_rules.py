@@ -277,8 +277,8 @@ def test_an_assemble_keeps_the_targets_type() -> None:
     ("valid", "offset", "written", "expected"),
     [
         ((16, 64), (16, 0), (16, 64), (32, 64)),
-        ((16, 64), (20, 0), (12, 64), (16, 64)),
-        ((16, 64), (16, 0), (16, 32), (16, 64)),
+        ((16, 64), (4, 32), (12, 32), (16, 64)),
+        ((16, 64), (8, 0), (16, 64), (24, 64)),
         ((0, 0), (0, 0), (16, 64), (16, 64)),
         ((16, 32), (0, 32), (16, 32), (16, 64)),
     ],
@@ -287,6 +287,26 @@ def test_an_assemble_grows_the_valid_region_only_where_it_stays_a_rectangle(
     valid: tuple[int, int], offset: tuple[int, int], written: tuple[int, int], expected: tuple[int, int]
 ) -> None:
     assert result("tile.assemble", tile(32, 64, valid=valid), tile(*written), numbers(*offset)).valid_shape == expected
+
+
+@pytest.mark.parametrize(
+    ("valid", "offset", "written"),
+    [
+        ((16, 64), (20, 0), (12, 64)),
+        ((16, 64), (16, 0), (16, 32)),
+        ((16, 32), (16, 0), (16, 64)),
+        ((16, 32), (8, 16), (16, 32)),
+        ((0, 0), (16, 0), (16, 64)),
+    ],
+    ids=["a gap", "too narrow", "too wide", "both axes", "an empty one not at its origin"],
+)
+def test_an_assemble_that_leaves_no_rectangle_valid_is_refused(
+    valid: tuple[int, int], offset: tuple[int, int], written: tuple[int, int]
+) -> None:
+    """As PyPTO does: of what is written beyond the rectangle nothing would be stored, and nobody told."""
+    with pytest.raises(OpError, match="what is valid then is not one rectangle from the origin") as error:
+        call("tile.assemble", tile(32, 64, valid=valid), tile(*written), numbers(*offset))
+    assert "pl.fillpad" in error.value.help
 
 
 def test_concat_joins_columns_and_their_valid_extents() -> None:

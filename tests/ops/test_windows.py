@@ -50,7 +50,7 @@ def test_a_reshape_of_so_many_run_time_rows() -> None:
 
 
 @pytest.mark.parametrize("target", [(3, 4), (2, 2), (1, 5)])
-def test_a_write_never_makes_valid_what_holds_no_data(target: Pair) -> None:
+def test_a_write_makes_valid_exactly_what_holds_data_or_is_refused(target: Pair) -> None:
     for valid, offset, written in product(
         product(range(target[0] + 1), range(target[1] + 1)),
         product(range(target[0]), range(target[1])),
@@ -59,9 +59,19 @@ def test_a_write_never_makes_valid_what_holds_no_data(target: Pair) -> None:
         if offset[0] + written[0] > target[0] or offset[1] + written[1] > target[1]:
             continue
         held = cells(valid) | cells(written, offset)
-        got = static(write_union(target, valid, offset, written))
-        assert cells(got) <= held
-        assert cells(got) >= cells(valid), "a write takes no element away"
+        rectangles = [e for e in product(range(target[0] + 1), range(target[1] + 1)) if cells(e) == held]
+        got = write_union(target, valid, offset, written)
+        assert (got is None) == (not rectangles), (valid, offset, written)
+        assert got is None or cells(static(got)) == held
+
+
+def test_where_a_write_goes_on_has_to_be_known() -> None:
+    rows = index("rows")
+    got = write_union((8, 4), (rows, 4), (rows, 0), (2, 4))
+    assert got is not None
+    assert (to_index(got[0]), got[1]) == (to_index(rows) + 2, 4)
+    assert write_union((8, 4), (4, 4), (rows, 0), (2, 4)) is None, "there may be a gap, and it may end inside"
+    assert write_union((8, 4), (8, 4), (rows, 0), (2, 4)) == (8, 4)
 
 
 def test_a_write_that_completes_the_tile_makes_it_fully_valid() -> None:
