@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterator
 
 from pypto_verified.index import Cond, Expr, const, eq, symbols_of
 from pypto_verified.index.cond import TRUE, as_cond
+from pypto_verified.pto.lanes import first_lane_alone
 from pypto_verified.pto.module import EnumAttr
 from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
@@ -75,6 +76,8 @@ def comes_apart(context: Context, step: Step) -> str:
     """Why cores may come to a step more or less often than others: each has a block and a lane of its own, and may read
     other data. '' if all come equally often."""
     program = context.program
+    if step.op in first_lane_alone(program.func, context.target):
+        return "the second vector core of each cube does not come to it"
     names: set[str] = set()
     for node in _around(program.body, step) or ():
         if isinstance(node, Branch):

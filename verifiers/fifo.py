@@ -9,10 +9,11 @@ from functools import partial
 
 from pypto_verified.index import TRUE, Cond, IntLike, all_of, any_of, as_expr, eq, ne
 from pypto_verified.index.cond import FALSE, as_cond
+from pypto_verified.pto.lanes import first_lane_alone
 from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.records import dataclass
 from pypto_verified.targets.fifo import period
-from verifiers.access import Step
+from verifiers.access import AccessProgram, Step
 from verifiers.fifo_counts import Count, compared, runs, why_not
 from verifiers.fifo_few import Moved, Uneven, uneven
 from verifiers.fifo_slots import slots_of
@@ -99,12 +100,21 @@ def _end(context: Context, first: Step, pipe: int, peer: Peer, lane: int) -> Cou
     mine, theirs = peer.reads
     site = CountSite(
         context, first.op, TRUE, f"{op_text(first.op)} pipe {pipe} lane {lane}", lane,
-        runs(context.program, op, pipe, lane).renamed(mine), runs(peer.program, other, peer.id, lane).renamed(theirs),
+        _runs(context, context.program, op, pipe, lane).renamed(mine),
+        _runs(context, peer.program, other, peer.id, lane).renamed(theirs),
         other.removeprefix("pto."), peer.known, found, turns and peer.id != pipe, why)
     if not (why_not(site.own, site.other) or _in_turns(site, _no_more(site))):
         return site
     ends = Moved(context.program, op, pipe, lane), Moved(peer.program, other, peer.id, lane, peer.known)
     return replace(site, run=uneven(context, *ends, lambda a, b: a <= b))
+
+
+def _runs(context: Context, program: AccessProgram, op: str, pipe: int, lane: int) -> Count:
+    """How often a lane runs an op; what the first one runs alone the other never does."""
+    alone = first_lane_alone(program.func, context.target) if lane else frozenset()
+    if any(s.op in alone for s in program.steps if s.op.name == op and pipe_id(s.op) == pipe):
+        return Count()
+    return runs(program, op, pipe, lane)
 
 
 def _waits(context: Context, peer: Peer, lane: int) -> tuple[tuple[Stuck, ...], str]:

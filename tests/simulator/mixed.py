@@ -221,10 +221,12 @@ class Mixed:
 
     def _lane_extents(self) -> list[str]:
         """%n and %m: the lane's valid extents; %r and %c: where its part begins in the tile. Of an unsplit tile the
-        second lane has nothing."""
+        second lane has nothing; on a5 it does not run where nobody asks for the lane."""
         lines = ["%which = pto.get_subblock_idx", "%lane = arith.index_cast %which : i64 to index"]
         texts = {"n": f"%c{self.rows}", "m": f"%c{self.cols}", "r": "%c0", "c": "%c0"}
-        if self.split:
+        if not self.split and self.on == "a5":
+            lines = []
+        elif self.split:
             size, at = ("n", "r") if self.split in (1, 3) else ("m", "c")
             first = f"%c{((self.rows if size == 'n' else self.cols) + 1) // 2}"
             texts[at] = "%begin"

@@ -41,8 +41,9 @@ def walk_cores(
 ) -> Cluster:
     """Both cores of a kernel together, under these numbers."""
     lane = given.get(LANE, 0)
-    members = [Member(p.kind, p.program, p.foreign, Values(p.program, {**given, LANE: lane_of(p.kind, lane)}))
-               for p in parts]
+    members = [
+        Member(p.kind, p.program, p.foreign_to(lane), Values(p.program, {**given, LANE: lane_of(p.kind, lane)}))
+        for p in parts]
     automatic = not context.explicit_sync and not any(is_manual(p.program) for p in parts)
     found = Cluster(members, context.target, symbolic, automatic, lane, eager, context.strict, touches)
     found.run()

@@ -6,41 +6,62 @@ from collections.abc import Hashable, Iterable
 from functools import lru_cache
 
 from pypto_verified.errors import NotModelled
+from pypto_verified.pto.lanes import first_lane_alone
 from pypto_verified.pto.module import Func, Module, Symbol
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.records import dataclass
+from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, build_program
 from verifiers.flags import cores_of, sections_of
 from verifiers.race.values import deciding
 from verifiers.sites import Context
 
 KINDS = ("cube", "vector")
+TRANSFERS = frozenset({
+    "pto.tpush_to_aiv", "pto.tpop_from_aiv", "pto.tfree_from_aiv", "pto.talloc_to_aiv",
+})
+"""By which a cube deals with its vector cores, through pipes."""
 _SUFFIXES = (("_aic", "_aiv"), ("_cube", "_vector"), ("_cube", "_vec"))
 """Names of the two functions of one kernel (PyPTO)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A core of a kernel: the ops of `program` that are not `foreign`."""
+    """A core of a kernel: the ops of `program` that are not `foreign`. `first`: those that only the first lane of a
+    vector core runs, or by which a cube deals with the first lane alone."""
 
     kind: str
     program: AccessProgram
     foreign: frozenset[Hashable]
+    first: frozenset[Hashable] = frozenset()
+
+    def foreign_to(self, lane: int) -> frozenset[Hashable]:
+        """What has no part in a lane, and in what the cube does with it."""
+        return self.foreign | self.first if lane else self.foreign
 
 
 def parts_of(context: Context) -> list[Part]:
     """The cores that run together with this function; none if it runs alone."""
     own = context.program
     if set(KINDS) <= sections_of(own).keys():
-        return [Part(kind, own, frozenset(foreign)) for kind, foreign in cores_of(own).items() if kind in KINDS]
+        return [_part(kind, own, frozenset(foreign), context.target)
+                for kind, foreign in cores_of(own).items() if kind in KINDS]
     peer = _peer(own.func, context.module)
     if peer is None or own.func.kernel_kind not in KINDS:
         return []
     other = _program(peer, own, context.target.name)
     if other is None:
         return []
-    found = [Part(own.func.kernel_kind, own, frozenset()), Part(peer.kernel_kind, other, frozenset())]
+    found = [_part(f.kernel_kind, p, frozenset(), context.target) for f, p in ((own.func, own), (peer, other))]
     return sorted(found, key=lambda p: p.kind)
+
+
+def _part(kind: str, program: AccessProgram, foreign: frozenset[Hashable], target: Target) -> Part:
+    """On a5 a tile that crosses whole is one of the first lane (PTO-ISA npu/a5 TPush.hpp, setIntraBlockBySplit)."""
+    if kind == "vector":
+        return Part(kind, program, foreign, first_lane_alone(program.func, target))
+    whole = {op for op in walk_ops(program.func) if op.name in TRANSFERS and not op.attrs.get("split")}
+    return Part(kind, program, foreign, frozenset(whole if target.on_chip_pipe else ()))
 
 
 def deciding_both(parts: Iterable[Part]) -> frozenset[str]:

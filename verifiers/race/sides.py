@@ -129,7 +129,7 @@ def sides_of(context: Context) -> Sides | None:
 
 def sides_without(context: Context, parts: tuple[Part, ...], gone: Set[Hashable]) -> Sides:
     """Both cores of a kernel without some of their ops."""
-    rest = tuple(Part(p.kind, p.program, p.foreign | gone) for p in parts)
+    rest = tuple(Part(p.kind, p.program, p.foreign | gone, p.first) for p in parts)
     return _made(context.program, context.target, context.explicit_sync, context.strict, context.assumed, rest)
 
 
@@ -157,7 +157,8 @@ def _made(
 def _by_lane(part: Part, target: Target) -> bool:
     """Whether the lanes may differ in what they do."""
     flags = (named_flag(s, target) for s in part.program.steps)
-    return LANE in part.program.symbols.kinds or any(f is not None and f.of_one_lane for f in flags)
+    return bool(part.first) or LANE in part.program.symbols.kinds or any(
+        f is not None and f.of_one_lane for f in flags)
 
 
 def _meeting(cube: Talk, vector: Talk, target: Target) -> list[tuple[Access, Access]]:

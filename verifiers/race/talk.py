@@ -111,7 +111,7 @@ class Talk:
     def __init__(self, part: Part, lane: int, shared: frozenset[str], target: Target) -> None:
         self.kind = part.kind
         self.program = part.program
-        self.foreign = part.foreign
+        self.foreign = part.foreign_to(lane)
         self._target = target
         self._lane = lane
         self._shared = shared

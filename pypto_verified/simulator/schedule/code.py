@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pypto_verified.errors import InputError
+from pypto_verified.pto.lanes import first_lane_alone
 from pypto_verified.pto.module import Block, Func, Op, Symbol, Value
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.spec import Phase
@@ -74,17 +75,19 @@ Step: TypeAlias = Local | Issue | tuple[Jump]
 
 
 class Code:
-    """The steps of a function for a core of `kind`. `issuers`: ops that have no meaning but are issued; `pipe_of` gives
-    the pipe of an op from that of its row; `issued`: the ops that go to a pipe or order some; `mutates`: whether a
-    handle may change while steps wait that hold it."""
+    """The steps of a function for a core of `kind`, the vector core `lane` of its cube. `issuers`: ops that have no
+    meaning but are issued; `pipe_of` gives the pipe of an op from that of its row; `issued`: the ops that go to a pipe
+    or order some; `mutates`: whether a handle may change while steps wait that hold it."""
 
 
     def __init__(
         self, func: Func, functions: Mapping[str, Func], target: Target, kind: str, issuers: frozenset[str],
-        pipe_of: Callable[[Op, str], str],
+        pipe_of: Callable[[Op, str], str], lane: int = 0,
     ) -> None:
         self.func = func
         self.kind = kind
+        self._second = lane > 0
+        self._skipped = self._left_to_the_first(func, target)
         self.target = target
         self.functions = functions
         self._issuers = issuers
@@ -100,6 +103,10 @@ class Code:
         self.mutates = any(op.name in _MUTATING for op in reached(func, functions))
         if func.body is not None:
             self._block(func.body)
+
+    def _left_to_the_first(self, func: Func, target: Target) -> frozenset[Op]:
+        """What the first lane runs alone."""
+        return first_lane_alone(func, target) if self._second else frozenset()
 
     def cell_count(self) -> int:
         return len(self.registers)
@@ -124,6 +131,8 @@ class Code:
 
     def _op(self, op: Op) -> None:
         name = op.name
+        if op in self._skipped:
+            return
         if name == "arith.constant":
             self.registers[self._cell(op.result)] = op.attrs["value"]
         elif name in ("scf.yield", "scf.condition", "func.return"):
@@ -300,6 +309,7 @@ class Code:
         if len(self._open_calls) > 100:
             raise InputError(f"calls nest deeper than 100 at {name}")
         self._open_calls.append(name)
+        self._skipped |= self._left_to_the_first(callee, self.target)
         self._move(self._cells_of(op.args.get("operands", ())), self._cells_of(callee.args))
         self._block(callee.body)
         self._move(self._cells_of(terminator(callee.body, "func.return", "values")), self._cells_of(op.results))

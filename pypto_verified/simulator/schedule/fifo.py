@@ -16,7 +16,7 @@ from typing import Any
 from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.pto.types import TileBufType
 from pypto_verified.simulator.errors import UnmodelledError
-from pypto_verified.simulator.schedule.code import Code, Issue, reached
+from pypto_verified.simulator.schedule.code import Issue, reached
 from pypto_verified.simulator.schedule.core import SCALAR, Core
 from pypto_verified.simulator.schedule.ends import (
     CHIP_POP_PIPE,
@@ -255,9 +255,3 @@ def left_over(core: Core) -> None:
                 core.world.report(LeftError(
                     f"{len(tokens.given)} tiles pushed to {core.name} were never popped",
                     help="pop as often as the other core pushes"), tokens.last)
-
-
-def runs_in_first_lane(code: Code) -> bool:
-    """Whether a vector function has transfers, and all of whole tiles."""
-    splits = [op.attrs["split"] for op in code.issued if "split" in op.attrs]
-    return bool(splits) and not any(splits)

@@ -142,7 +142,7 @@ def make_code(
         if group.cube is not None:
             found.append((Code(group.cube, functions, target, "cube", issuers, pipe_of), block, 0))
         if group.vector is not None:
-            found += [(Code(group.vector, functions, target, "vector", issuers, pipe_of), block, lane)
+            found += [(Code(group.vector, functions, target, "vector", issuers, pipe_of, lane), block, lane)
                       for lane in range(lanes)]
     return found
 

@@ -191,11 +191,7 @@ class Prepared:
             code.machine.log = world.log
             code.machine.lone = len(self.codes) == 1
             code.machine.start(place, (own_lane, target.lanes_per_cube), lambda op, found: None, False)
-            core = Core(world, index, code, block, lane, env)
-            # a5: the assembler guards a function whose tiles all cross whole, so that lane 0 alone runs it (PTOAS)
-            if target.on_chip_pipe and lane > 0 and self.group.mixed and fifo.runs_in_first_lane(code):
-                core.pc, core.ended = len(code.steps), True
-            world.cores.append(core)
+            world.cores.append(Core(world, index, code, block, lane, env))
         for buffer in memory.buffers():
             buffer.log = world.log
         return world, memory
