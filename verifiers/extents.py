@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, const, eq, implies
 from pypto_verified.index.cond import CondLike
-from pypto_verified.layouts import BLayout
+from pypto_verified.layouts import BLayout, Space
 from verifiers.access import TileUse
 from verifiers.op_sites import (
     AXES,
@@ -258,15 +258,26 @@ def _pads(context: Context) -> Iterator[ExtentSite]:
                 yield extent_site(site, target, source, axis)
 
 
+def _in_l1(s: ExtentSite) -> bool:
+    return s.source.type.loc is Space.MAT
+
+
+def _pad_covers(s: ExtentSite) -> CondLike:
+    """In L1 nothing is filled within the destination's valid region, so that has to be what the source holds."""
+    return all_of((_covers(s), implies(s.needed, s.have <= s.want))) if _in_l1(s) else _covers(s)
+
+
 VALID_PAD: Rule[ExtentSite] = Rule(
     id="VALID-PAD", kind=SAFETY, observable=True, requires=("VF-01",), assumptions=("FILLPAD-ROWS",),
+    unneeded=lambda s: ("FILLPAD-ROWS",) if _in_l1(s) else (),
     source="PTO-ISA TFillPad.hpp",
-    claim="the valid region that a fillpad leaves covers that of its source",
-    sites=_pads, applies=lambda s: unless_refused(s, _covers(s), _EXTENTS),
-    given=lambda s: in_range(s.source, s.target), goal=_covers,
+    claim="the valid region that a fillpad leaves covers that of its source, and in L1 is the same",
+    sites=_pads, applies=lambda s: unless_refused(s, _pad_covers(s), _EXTENTS),
+    given=lambda s: in_range(s.source, s.target), goal=_pad_covers,
     explain=lambda s, w: f"the source {s.target.name} has {w(s.want)} valid {AXES[s.axis]}, the result "
-                         f"{s.source.name} {w.show(s.have)}",
-    help=lambda s: f"declare at least {s.want!r} valid {AXES[s.axis]} for {s.source.name}",
+                         f"{s.source.name} {w.show(s.have)}"
+                         f"{', and in L1 a fill leaves what it calls valid as it is' if _in_l1(s) else ''}",
+    help=lambda s: f"declare {'' if _in_l1(s) else 'at least '}{s.want!r} valid {AXES[s.axis]} for {s.source.name}",
     mutant=lambda s: implies(s.needed, s.have >= 1),
 )
 

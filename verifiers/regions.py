@@ -6,12 +6,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from pypto_verified.index import Expr, const, minimum
+from pypto_verified.index.cond import TRUE
 from pypto_verified.layouts import BLayout, Pad, SLayout, Space
 from pypto_verified.records import dataclass
 from verifiers import elementwise
 from verifiers.access import Step, TileUse
 from verifiers.access.indexed import indexed, picked
-from verifiers.access.overlap import FAR, mask
+from verifiers.access.overlap import FAR, mask, same_bytes
 from verifiers.access.tiles import inner_box, rect_of
 from verifiers.op_sites import (
     BINS,
@@ -156,7 +157,7 @@ def _written(step: Step, tile: TileUse) -> Region:
         # One that stops when a list is used up leaves the rest as it was.
         return Region(tile, tile.valid_rows, _merged(step, tile), sure=step.op.attrs.get("exhausted") is not True)
     if name.startswith("pto.tfillpad"):
-        return Region(tile, tile.valid_rows, const(tile.type.cols))
+        return _filled(step, tile)
     if name in ("pto.tcmp", "pto.tcmps"):
         return _mask(tile, (step.tiles("src0") or step.tiles("src"))[0])
     if name == "pto.thistogram" and step.tiles("src"):
@@ -173,6 +174,15 @@ def _written(step: Step, tile: TileUse) -> Region:
         line = max(1, 32 // tile.type.dtype.bytes)
         return Region(tile, tile.valid_rows, minimum((tile.valid_cols + line - 1) // line * line, tile.type.cols))
     return _valid(tile)
+
+
+def _filled(step: Step, tile: TileUse) -> Region:
+    """What a fill leaves in its destination. In L1 that is zeros around the valid region, and nothing is moved: with
+    the source's bytes that makes the whole tile, elsewhere it is not known what the valid region holds."""
+    if tile.type.loc is not Space.MAT:
+        return Region(tile, tile.valid_rows, const(tile.type.cols))
+    in_place = all(same_bytes(source, tile) is TRUE for source in step.tiles("src"))
+    return _all(tile) if in_place else replace(_valid(tile), sure=False)
 
 
 def _merged(step: Step, tile: TileUse) -> Expr:

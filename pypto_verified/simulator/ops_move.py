@@ -190,7 +190,7 @@ def tfillpad(site: Site, dst: Tile, src: Tile) -> None:
     """
     _require_kind(dst, src)
     if dst.space is Space.MAT:
-        _fill_l1(dst, src)
+        _fill_l1(dst)
         return
     if dst.pad is Pad.NULL:
         raise UnmodelledError("tfillpad into a tile without a pad", Place(dst.name))
@@ -210,12 +210,12 @@ def tfillpad(site: Site, dst: Tile, src: Tile) -> None:
             out.mark()
 
 
-def _fill_l1(dst: Tile, src: Tile) -> None:
+def _fill_l1(dst: Tile) -> None:
+    """Zeros in the rows behind the valid ones of each used column block, and in the unused blocks. Nothing is moved."""
     if dst.pad not in (Pad.NULL, Pad.ZERO) or not dst.type.boxed:
         raise UnmodelledError("tfillpad in L1 with anything but zeros in NZ", Place(dst.name))
-    used = ceil_to(src.cols, dst.block)
-    last = ceil_to(src.rows, 16) if dst.compact else dst.type.rows
-    for window in ((last - src.rows, used, src.rows, 0), (dst.type.rows, dst.type.cols - used, 0, used)):
+    used = ceil_to(dst.cols, dst.block)
+    for window in ((dst.type.rows - dst.rows, used, dst.rows, 0), (dst.type.rows, dst.type.cols - used, 0, used)):
         if min(window[:2]) > 0:
             out = dst.writes(*window)
             out.put(np.zeros((), dst.kind))

@@ -272,7 +272,8 @@ def _to_l0(
 
 
 def l1_fills() -> Iterator[Case]:
-    """In L1, TFILLPAD zeroes the rows behind the valid ones and the unused column blocks; TEXPANDS fills the tile."""
+    """In L1, TFILLPAD zeroes the rows behind the destination's valid ones and the unused column blocks, whatever the
+    source is (PTO-ISA TFillPad.hpp); TEXPANDS fills the tile."""
     for dtype in ("FP16", "FP32", "INT8"):
         for region, valid in (("partial", (19, 37)), ("one", (1, 1)), ("full", SHAPE)):
             whole = np.zeros(SHAPE, KINDS[dtype])
@@ -282,11 +283,26 @@ def l1_fills() -> Iterator[Case]:
             def fill(k: PtoKernel, dtype: str = dtype, valid: Region = valid) -> None:
                 m = k.tile("m", dtype, SHAPE, valid, "mat")
                 k.op("tload", k.view("a", (0, 0, *valid)), m)
-                k.op("tfillpad", m, k.tile("z", dtype, SHAPE, space="mat", addr=k.addresses["m"], pad=1))
+                k.op("tfillpad", m, k.tile("z", dtype, SHAPE, valid, "mat", addr=k.addresses["m"]))
 
             yield Case(f"tfillpad-mat-{dtype}-{region}", "tfillpad", "the valid elements, zeros everywhere else",
                        {"a": ramp(SHAPE, dtype)}, {}, None, fill,
                        memory={on: (Memory("mat", 0, data, known),) for on in ("a2a3", "a5")})
+        kept = ramp(SHAPE, dtype)
+        used = -(-37 // (32 // kept.itemsize)) * (32 // kept.itemsize)
+        kept[19:, :used] = 0
+        kept[:, used:] = 0
+        data, known = image("Nz", kept, SHAPE, dtype, prod(SHAPE))
+
+        def shrink(k: PtoKernel, dtype: str = dtype) -> None:
+            m = k.tile("m", dtype, SHAPE, space="mat")
+            k.op("tload", k.view("a", (0, 0, *SHAPE)), m)
+            k.op("tfillpad", m, k.tile("z", dtype, SHAPE, (19, 37), "mat", addr=k.addresses["m"]))
+
+        yield Case(f"tfillpad-mat-{dtype}-of-dst", "tfillpad",
+                   "zeros behind the destination's valid rows and used columns, although all of the source is valid",
+                   {"a": ramp(SHAPE, dtype)}, {}, None, shrink,
+                   memory={on: (Memory("mat", 0, data, known),) for on in ("a2a3", "a5")})
         everywhere = np.full(prod(SHAPE), 3).astype(KINDS[dtype])
 
         def expand(k: PtoKernel, dtype: str = dtype) -> None:
