@@ -21,7 +21,7 @@ from verifiers.race.walker import Core
 MOST_RUNS = 24
 """Choices of numbers that are tried for a function."""
 _STEPS = 20_000
-"""Flag ops and turns of loops that are followed in one run."""
+"""Flag ops and turns of loops that are followed in one run; of two runs that take more, no other is made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +81,13 @@ def broken(
     is found that does not."""
     found: dict[int | None, Broken] = {}
     core = Core(program, target, foreign=foreign, kept=frozenset())
+    left = _STEPS
     for given, truth in product(islice(choices(program, background), MOST_RUNS), (False, True)):
+        if left <= 0:
+            break
         run = _Flags(core, given, truth)
+        if run.budget <= 0:
+            left -= _STEPS // 2
         if run.fault is not None:
             step, pair, id = run.fault
             shown = {name: value for name, value in given.items() if name in run.moving} | run.turns

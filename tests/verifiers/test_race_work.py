@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from pypto_verified.report.model import Verdict
-from tests.verifiers.examples_event import branch, loop
+from tests.verifiers.examples_event import branch, flag, loop
 from tests.verifiers.examples_race import barrier, both, exp, pipes, read
 from tests.verifiers.race_verdicts import judge, verdicts_of
 from verifiers.race import search
@@ -65,3 +65,23 @@ def test_what_a_function_may_take_is_shared_fairly(monkeypatch: pytest.MonkeyPat
     assert sum(taken[:20]) > sum(taken[20:40]) > 20 * search.LEAST_STEPS
     assert sum(taken) <= 120_000 + 60 * search.LEAST_STEPS
     assert purse.short
+
+
+def test_a_while_loop_that_never_ends_is_not_followed_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It counts past %n, where %n is odd, with a flag whose state is not recognised and a race behind."""
+    turns: list[Any] = []
+    asked = Run._goes_on
+
+    def goes_on(run: Run, loop: Any) -> bool:
+        turns.append(loop)
+        return asked(run, loop)
+
+    monkeypatch.setattr(Run, "_goes_on", goes_on)
+    text = pipes(
+        both("S V"), "%z = scf.while (%w = %c0) : (index) -> index {", "%g = arith.cmpi ne, %w, %n : index",
+        "scf.condition(%g) %w : index", "} do {", "^bb0(%k: index):", "%half = arith.divsi %k, %c2 : index",
+        "%odd = arith.remsi %half, %c2 : index", branch("eq, %odd, %c1", flag("set", 1, "S V")),
+        branch("ne, %odd, %c1", flag("wait", 1, "S V")), exp("a", "b"), "%next = arith.addi %k, %c2 : index",
+        "scf.yield %next : index", "}", exp("b", "c"), args="%n: index")
+    assert Verdict.UNKNOWN in verdicts_of(judge(text))
+    assert 0 < len(turns) < 10_000

@@ -55,6 +55,9 @@ class Witness:
     lone: str = ""
 
 
+_WHILE_TURN = 50
+"""Steps that a turn of a while loop counts for: it may go on for ever."""
+
 Want: TypeAlias = tuple[str, PairKey | tuple[int, int]]
 """'order' or 'seen' and a pair of accesses; 'again' and a wait and a set of one flag."""
 
@@ -156,7 +159,7 @@ class Run(Walker):
             self._run(loop.body)
             self.values.hand_on((c.name, c.following) for c in loop.carried)
             k += 1
-            self._spend()
+            self._spend(1 if count is not None else _WHILE_TURN)
         self.values.hand_on(loop.results)
         self.values.pop(own.name, None)
 
@@ -372,7 +375,7 @@ class Run(Walker):
             self._names.get(loop.var.uid, repr(loop.var)): self.values.of(loop.var)
             for loop in step.loops if loop.var is not None}
 
-    def _spend(self) -> None:
-        self.budget -= 1
+    def _spend(self, steps: int = 1) -> None:
+        self.budget -= steps
         if self.budget <= 0:
             raise Enough
