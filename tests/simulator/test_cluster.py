@@ -135,8 +135,12 @@ def test_what_gives_a_free_slot_is_told_as_the_chip_has_it(lowered: bool, chip: 
 
 
 def test_tiles_that_nobody_pops_are_told_or_hang_the_producer() -> None:
-    few = Mixed("a2a3", C2V, 1, tiles=2, slots=8, pushes=2)
+    few = Mixed("a2a3", C2V, 1, tiles=1, slots=8, pushes=2)
     assert any("were never popped" in e.message for e in few.run().errors)
+    half = Mixed("a2a3", C2V, 1, tiles=2, slots=8, pushes=2).run()
+    assert half.deadlock is not None, "four tiles have a credit, which the end of the pipe takes (PTO-ISA ~TPipe)"
+    (blocked,) = half.deadlock.blocked
+    assert blocked.waits_for == "the slots that are to be freed before the end of pipe 0 to the vector cores"
     full = Mixed("a2a3", C2V, 1, tiles=4, slots=2, pushes=2).run()
     assert full.deadlock is not None
     (blocked,) = full.deadlock.blocked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.pto.module import Module, Op
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.schedule.faults import EarlyError, LeftError
@@ -34,7 +34,9 @@ def seen_of_pipe(outcome: Outcome, rule: str, module: Module, line: int) -> str:
              if rule in WAITING or is_transfer(b.at.op)]
     here = [b for b in waits if b.at.line in lines]
     if rule == "FIFO-DRAIN":
-        waits = here  # others wait for something else
+        # Others wait for something else; where a tile is never popped, the end of its pipe waits for its slot.
+        blocked = outcome.deadlock.blocked if outcome.deadlock is not None else ()
+        waits = here or [b for b in blocked if b.at.op.name in INITS and pipe_id(b.at.op) in _pipes(module, lines)]
     return next((f"deadlock: {b}" for b in (*here, *waits)), "")
 
 
@@ -45,6 +47,11 @@ def _alike(module: Module, line: int) -> set[int]:
     if asked is None:
         return {line}
     return {op.line for op in ops if op.name == asked.name and pipe_id(op) == pipe_id(asked)}
+
+
+def _pipes(module: Module, lines: set[int]) -> set[int]:
+    """The pipes of the transfers at these lines."""
+    return {pipe_id(op) for func in module.funcs for op in walk_ops(func) if op.line in lines and is_transfer(op)}
 
 
 def _pushes(op: Op) -> bool:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pypto_verified.index import as_expr
 from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.pto.types import TileBufType
 from pypto_verified.simulator.errors import UnmodelledError
@@ -154,11 +155,11 @@ def push(core: Core, issue: Issue) -> Iterator[Item]:
         yield Give(core, op, PUSH_PIPE[direction], tokens, ("data", core.block, end.names[direction], direction))
 
 
-def _wait_credit(core: Core, op: Op, end: End, split: Split) -> Take:
+def _wait_credit(core: Core, op: Op, end: End, split: Split, what: str = "a free slot of") -> Take:
     direction = produces(core)
     pipe = PUSH_PIPE[direction] if core.world.target.on_chip_pipe else SCALAR
     tokens = [tokens_of(core, end, direction, "credit", n) for n in lanes_of(core, split)]
-    return Take(core, op, pipe, tokens, f"a free slot of {end} to {WORD[direction]}",
+    return Take(core, op, pipe, tokens, f"{what} {end} to {WORD[direction]}",
                 ("credit", core.block, end.names[direction], direction))
 
 
@@ -239,9 +240,9 @@ def drain(core: Core) -> Iterator[Item]:
     direction = produces(core)
     for end in core.ends.values():
         if end.mask & direction and not end.alone:
-            left = LEDGERS[core.world.target.name].drained(end.slots, end.tiles[direction])
-            for _ in range(int(left) if isinstance(left, int) else 0):
-                yield _wait_credit(core, end.init, end, end.split)
+            left = as_expr(LEDGERS[core.world.target.name].drained(end.slots, end.tiles[direction])).value
+            for _ in range(left or 0):
+                yield _wait_credit(core, end.init, end, end.split, "the slots that are to be freed before the end of")
 
 
 def left_over(core: Core) -> None:
