@@ -262,6 +262,28 @@ def test_counts_behind_the_exit_are_not_chosen(more: str, chosen: bool) -> None:
     assert (program.symbols.kinds["r_trip"] is SymbolKind.TRIP) is chosen
 
 
+@pytest.mark.parametrize("order", [("k", "x"), ("x", "k")])
+@pytest.mark.parametrize("form", ["for", "while"])
+def test_a_sum_of_numbers_that_change_does_not_grow_evenly(form: str, order: tuple[str, str]) -> None:
+    """x takes k, which grows by one (in a for loop, halves), at each turn: 0, 0, 1, 3 and not k times k."""
+    carried = ", ".join(f"%{n} = %{'c1' if form == 'for' and n == 'k' else 'c0'}" for n in order)
+    names, kinds = ", ".join(f"%{n}" for n in order), "(index, index)"
+    turn = ("%x_next = arith.addi %x, %k : index",
+            "%k_next = arith.divsi %k, %c2 : index" if form == "for" else "%k_next = arith.addi %k, %c1 : index",
+            f"scf.yield {', '.join(f'%{n}_next' for n in order)} : index, index", "}")
+    if form == "for":
+        made = _program(f"%r:2 = scf.for %i = %c0 to %M step %c1 iter_args({carried}) -> {kinds} {{", _read("x"), *turn)
+    else:
+        made = _program(
+            f"%r:2 = scf.while ({carried}) : {kinds} -> {kinds} {{", "%more = arith.cmpi slt, %k, %M : index",
+            f"scf.condition(%more) {names} : index, index", "} do {",
+            f"^bb0({', '.join(f'%{n}: index' for n in order)}):".replace("%x", "%w").replace("%k", "%j"),
+            "%at_x = pto.load_scalar %p[%w] : !pto.ptr<f32> -> f32",
+            *(line.replace("%x,", "%w,").replace("%k ", "%j ").replace("%k,", "%j,") for line in turn))
+    (name,) = symbols_of(_values(made)["x"])
+    assert made.symbols.kinds[name] is SymbolKind.OPAQUE
+
+
 def test_a_loop_over_nothing_has_no_body() -> None:
     program = _program("scf.for %i = %c4 to %c4 step %c1 {", _read("i"), "}")
     (step,) = (s for s in program.steps if s.op.name == "pto.load_scalar")

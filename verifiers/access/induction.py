@@ -57,8 +57,7 @@ def carried_value(
     placeholder, found = _handed_on(arg, handed, {}, producers, known)
     if isinstance(start, Expr) and isinstance(found, Expr):
         step = found - placeholder
-        varying = set(symbols_of(step)) & ({"carried"} | set(symbols_of(counter)))
-        if not varying:
+        if _stays(symbols, step, counter):
             if trips is None:
                 after: Scalar = symbols.new(arg.name, SymbolKind.OPAQUE)
             else:
@@ -71,6 +70,14 @@ def carried_value(
     if isinstance(start, Expr):
         return symbols.new(arg.name, SymbolKind.OPAQUE), symbols.new(arg.name, SymbolKind.OPAQUE)
     return None, None
+
+
+def _stays(symbols: Symbols, step: Expr, counter: Expr) -> bool:
+    """Whether a step is the same in each iteration: what changes there is not older than the counter, such as what the
+    loop carries beside it."""
+    inner = symbols_of(counter)  # none: it turns once
+    return all(
+        n != "carried" and (not inner or any(symbols.is_older(n, c) for c in inner)) for n in symbols_of(step))
 
 
 def _choices(handed: Value, producers: Mapping[Value, Op]) -> list[Value]:
@@ -169,7 +176,7 @@ def while_value(
         return _branching_value(symbols, arg, start, handed, links, producers, known)
     if isinstance(found, Expr):
         step = found - placeholder
-        if "carried" not in symbols_of(step):
+        if _stays(symbols, step, counter):
             return start + step * counter
         values = _round(arg, handed, links, producers, known, start.value) if start.value is not None else None
         if values is not None:
