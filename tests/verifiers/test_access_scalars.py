@@ -134,6 +134,27 @@ def test_an_argument_without_a_sign_keeps_its_bits(predicate: str) -> None:
     assert isinstance(again, Expr) and evaluate(again, {"x": 200}) == 200
 
 
+@pytest.mark.parametrize(("name", "by", "wanted"), [
+    ("shrui", 1, lambda x: x >> 1), ("divui", 3, lambda x: x // 3), ("remui", 7, lambda x: x % 7),
+    ("divui", -56, lambda x: x // 200), ("maxui", 100, lambda x: max(x, 100)), ("minui", -56, lambda x: min(x, 200)),
+    ("addi", 100, lambda x: (x + 100) % 256), ("muli", 3, lambda x: 3 * x % 256), ("subi", 1, lambda x: (x - 1) % 256),
+])
+def test_what_is_computed_of_it_is_too(name: str, by: int, wanted: Callable[[int], int]) -> None:
+    """In 8 bits; the result has a sign again, and none where it is compared without."""
+    byte, scalars = symbol("x", 0, 255), Scalars(Symbols())
+    signed = scalars.evaluate(_retyped(byte, UINT8, INT8), [byte])
+    operands = {"lhs": (Value("a", ScalarType(INT8)),), "rhs": (Value("b", ScalarType(INT8)),)}
+    made = scalars.evaluate(
+        Op(f"arith.{name}", operands, results=(Value("r", ScalarType(INT8)),)), [signed, const(by)])
+    assert isinstance(made, Expr) and not scalars.symbols.kinds
+    less = scalars.evaluate(
+        Op("arith.cmpi", operands, {"predicate": "ult"}, results=(Value("c", ScalarType(BOOL)),)), [made, const(90)])
+    assert isinstance(less, Cond)
+    for x in range(256):
+        assert evaluate(made, {"x": x}) == _byte(wanted(x)), x
+        assert holds(less, {"x": x}) is (wanted(x) < 90), x
+
+
 @pytest.mark.parametrize(("predicate", "wanted"), [
     ("eq", lambda a, b: a == b), ("ne", lambda a, b: a != b), ("slt", lambda a, b: a < b), ("sle", lambda a, b: a <= b),
     ("sgt", lambda a, b: a > b), ("sge", lambda a, b: a >= b), ("ult", lambda a, b: a < b),

@@ -8,14 +8,15 @@ from pypto_verified.index import symbol
 from pypto_verified.pto.reader import read as parse
 from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.targets import target
-from tests.verifiers.examples_race import PAIRS
-from tests.verifiers.race_verdicts import RULES, judge
+from tests.verifiers.examples_race import PAIRS, barrier, both, exp, pipes, read
+from tests.verifiers.race_verdicts import RULES, judge, verdicts_of
 from tests.verifiers.test_race_runs import kernel_of
 from verifiers import Options, verify
 from verifiers.race import flow
 from verifiers.race.literals import Literals
 from verifiers.race.order import Order
 from verifiers.race.paths import MOST_PATHS, Paths, merge
+from verifiers.race.remarks import sync_remarks
 from verifiers.written import spread
 
 
@@ -75,3 +76,36 @@ def test_bytes_of_a_place_that_moves_lie_at_its_places_and_nowhere_else() -> Non
     assert spread(place, 0b11) == 0b11 << 1 | 0b11 << 5 | 0b11 << 9
     back = 8 - 4 * symbol("i", 0, 2)
     assert spread(back, 1) == 1 | 1 << 4 | 1 << 8
+
+
+def _arm(where: str, other: str = "") -> str:
+    """Two ops of one pipe on one tile, the second one, or what stands between them, in the arm of n > 8."""
+    inner = {"second": (exp("a", "b"),), "nothing": ()}[where]
+    after = () if where == "second" else (exp("a", "b"),)
+    return pipes(
+        read("c"), both("MTE2 V"), exp("c", "a"), "%far = arith.cmpi sgt, %n, %c8 : index", "scf.if %far {", *inner,
+        "} else {", other, "}", *after, args="%n: index")
+
+
+@pytest.mark.requirement("EV-08")
+@pytest.mark.parametrize("text", [_arm("second"), _arm("nothing", barrier("V"))])
+def test_an_arm_that_no_caller_takes_is_no_path(text: str) -> None:
+    """With n up to 5 there is no second op, or always a barrier before it."""
+    assert Verdict.REFUTED in verdicts_of(judge(text, explicit=True))
+    assert not judge(text, explicit=True, assume=("n <= 5",)).findings
+    assert judge(text, explicit=True, assume=("n <= 9",)).findings
+
+
+def test_sync_in_an_arm_that_no_caller_takes_is_noted() -> None:
+    """2 * n + 1 = 0 for no n; n - 8 = 0 for one."""
+    def noted(condition: str) -> list[str]:
+        text = pipes(
+            read("c"), both("MTE2 V"), exp("c", "a"), "%twice = arith.muli %n, %c2 : index",
+            "%more = arith.addi %twice, %c1 : index",
+            "%less = arith.subi %n, %c8 : index", f"%is = arith.cmpi eq, {condition}, %c0 : index", "scf.if %is {",
+            barrier("V"), exp("a", "b"), "}", args="%n: index")
+        module = parse(text, "k.pto")
+        return sync_remarks(module, target("a2a3"), Options(explicit_sync=True))
+
+    assert [r.startswith("redundant sync: barrier V") for r in noted("%more")] == [True]
+    assert noted("%less") == []

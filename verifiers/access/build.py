@@ -301,7 +301,7 @@ class _Builder:
                         result.name, cond, self.handles.scalars.get(a), self.handles.scalars.get(b))
                 elif a is not b or not self._rename(result, a):
                     self._choice(op, result, "a branch")
-        return Branch(op, cond, then, orelse)
+        return Branch(op, cond, then, orelse, path)
 
     def _rename(self, value: Value, known: Value) -> bool:
         """`value` is a buffer that `known` names too; False if nothing is known of that."""

@@ -7,7 +7,7 @@ from typing import TypeAlias, Union
 
 from pypto_verified.dtypes import DType
 from pypto_verified.errors import Location
-from pypto_verified.index import Cond, Expr
+from pypto_verified.index import TRUE, Cond, Expr
 from pypto_verified.layouts import Space, TensorLayout
 from pypto_verified.pto.module import Func, Op
 from pypto_verified.pto.spec import OpRow, Phase
@@ -193,12 +193,13 @@ class Loop:
 
 @dataclass(slots=True, eq=False)
 class Branch:
-    """`then` runs when `cond` holds, `orelse` otherwise."""
+    """`then` runs when `cond` holds, `orelse` otherwise. `path`: what holds where the branch is reached."""
 
     op: Op
     cond: Cond
     then: Sequence
     orelse: Sequence
+    path: Cond = TRUE
 
 
 @dataclass(slots=True, eq=False)

@@ -12,7 +12,7 @@ from pypto_verified.errors import Location, ParseError
 from pypto_verified.index import Cond, Expr, IntLike, as_expr, const, eq, implies, maximum, minimum, ne
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.index.expr import from_atom
-from pypto_verified.pto.module import Op
+from pypto_verified.pto.module import Op, Value
 from pypto_verified.pto.types import ScalarType
 from verifiers.access.program import Scalar
 from verifiers.access.symbols import SymbolKind, Symbols
@@ -118,6 +118,9 @@ _COMPARE: dict[str, Callable[[Expr, Expr], Cond]] = {
 }
 _UNSIGNED = {"ult": "slt", "ule": "sle", "ugt": "sgt", "uge": "sge"}
 
+_RING = frozenset({"arith.addi", "arith.subi", "arith.muli", "arith.shli"})
+"""Ops whose lowest bits come from those of their operands alone."""
+
 RETYPED = "builtin.unrealized_conversion_cast"
 """Names an integer with a sign for one without, or the other way round; no bits change."""
 
@@ -161,8 +164,24 @@ class Scalars:
 
     def _integer(self, op: Op, a: Expr, b: Expr) -> Scalar:
         name = _SIGNED.get(op.name, op.name)
-        if name != op.name and any(x.lo is None or x.lo < 0 for x in (a, b)):
+        if name != op.name:
+            return self._without_sign(op, name, a, b)
+        made = self._made(op, name, a, b)
+        if isinstance(made, Expr) and name in _RING and not self._unsigned.keys().isdisjoint((a, b)):
+            self._unsigned[made] = made % (1 << _width(op.result))
+        return made
+
+    def _without_sign(self, op: Op, name: str, a: Expr, b: Expr) -> Scalar:
+        """An unsigned op, by the signed one that it is for operands that are not negative."""
+        bare = self._bare(op, a), self._bare(op, b)
+        if any(x.lo is None or x.lo < 0 for x in bare):
             return self._unknown(op)
+        made = self._made(op, name, *bare)
+        same = bare[0] is a and bare[1] is b
+        return made if same or not isinstance(made, Expr) else self._signed(made, _width(op.result))
+
+    def _made(self, op: Op, name: str, a: Expr, b: Expr) -> Scalar:
+        """`name`: the op, or the signed one that it is for these operands."""
         if name in _BINARY:
             return _wrapped(op, _BINARY[name](a, b))
         if name in _DIVISION:
@@ -214,12 +233,14 @@ class Scalars:
             return self._unknown(op)
         if source.dtype.bits != result.dtype.bits or not (source.dtype.is_integer and result.dtype.is_integer):
             return self._unknown(op)
-        full = 1 << result.dtype.bits
         if result.dtype.kind == "uint":
-            return self._unsigned.get(value, value % full)
-        if source.dtype.kind != "uint":
-            return value
-        signed = (value + full // 2) % full - full // 2
+            return self._unsigned.get(value, value % (1 << result.dtype.bits))
+        return self._signed(value, result.dtype.bits) if source.dtype.kind == "uint" else value
+
+    def _signed(self, value: Expr, bits: int) -> Expr:
+        """What the bits of a number without a sign are with one."""
+        half = 1 << (bits - 1)
+        signed = value if value.hi is not None and value.hi < half else (value + half) % (2 * half) - half
         self._unsigned[signed] = value
         return signed
 
@@ -227,8 +248,7 @@ class Scalars:
         """The number that the bits of an operand are without a sign, where that is known."""
         if value.value is None:
             return self._unsigned.get(value, value)
-        width = next((v.type.dtype.bits for v in op.operands() if isinstance(v.type, ScalarType)), 64)
-        return value % (1 << width)
+        return value % (1 << max((_width(v) for v in op.operands()), default=64))
 
     def _convert(self, op: Op, value: Scalar) -> Scalar:
         if isinstance(value, Cond):
@@ -273,6 +293,11 @@ def _wrapped(op: Op, value: Expr) -> Expr:
     if value.lo is not None and value.lo >= -half and value.hi is not None and value.hi < half:
         return value
     return (value + half) % (2 * half) - half
+
+
+def _width(value: Value) -> int:
+    """The bits of an integer."""
+    return value.type.dtype.bits if isinstance(value.type, ScalarType) else 64
 
 
 def _is_bool(op: Op) -> bool:

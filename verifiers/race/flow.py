@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import field
+from functools import cached_property
 
 from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.records import dataclass
+from pypto_verified.report.model import Verdict
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.race.accesses import Access
 from verifiers.race.cycles import Cycle, cycle_of, stepped_variable
@@ -79,6 +81,7 @@ class Flow(Walker):
         self._placed: dict[tuple[int, Hashable], list[tuple[Item, ...]]] = {}
         self._conds: dict[tuple[int, Hashable], Cond] = {}
         self._ids: dict[tuple[int, Hashable], int | None] = {}
+        self._ways: dict[tuple[Branch, Cond], bool] = {}
         self._spoken = spoken(self.program)
         self._left = MOST_STEPS
         self.given_up = False
@@ -212,14 +215,32 @@ class Flow(Walker):
         orelse: Paths = {}
         for known, order in paths.items():
             here = decided(cond, known)
-            if here is not FALSE:
+            if here is not FALSE and self._reached(branch, branch.cond):
                 put(then, self._with(known, here), order.copy() if here is not TRUE else order)
-            if here is not TRUE:
+            if here is not TRUE and self._reached(branch, ~branch.cond):
                 put(orelse, self._with(known, ~here), order)
         done = self._run(branch.then, then, at) if then else {}
         other = self._run(branch.orelse, orelse, at) if orelse else {}
         merge(done, other)
         return done
+
+    def _reached(self, branch: Branch, cond: Cond) -> bool:
+        """Whether some run may take this way of a branch. One that none takes is no path, and what stands there makes
+        no difference."""
+        found = self._ways.get((branch, cond))
+        if found is None:
+            asked = len(self._ways) < _QUESTIONS and self._consistent
+            found = not asked or self._possible(branch.path & cond & self._facts)
+            self._ways[branch, cond] = found
+        return found
+
+    @cached_property
+    def _consistent(self) -> bool:
+        """Whether what is assumed can hold at all."""
+        return self._possible(self._facts)
+
+    def _possible(self, c: Cond) -> bool:
+        return self.ladder.satisfiable(c).verdict is not Verdict.VACUOUS
 
     def _with(self, known: Literals, c: Cond) -> Literals:
         """A condition is kept if another one of the function may be about the same."""
