@@ -8,6 +8,7 @@ from pypto_verified.fuzz import control, indices, storage, vector, views
 from pypto_verified.fuzz.builder import Builder, Kernel
 from pypto_verified.fuzz.cube import cube_kernel
 from pypto_verified.fuzz.draw import Draw, chance, choice, weighted
+from pypto_verified.fuzz.ends import end
 from pypto_verified.ir.stmt import FunctionKind
 from pypto_verified.targets import target
 
@@ -59,6 +60,7 @@ def _vector_kernel(b: Builder) -> None:
         t = b.tile(first)
         vector.load(b, (t.shape[0], t.shape[1]), t.dtype)
     _fill(b, 0)
+    end(b)
     kept = [v for v in b.scopes[0].values() if b.tile(v).valid_shape != (0, 0)]
     vector.stores(b, kept[-3:])
 

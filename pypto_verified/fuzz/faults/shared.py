@@ -64,6 +64,8 @@ _ROWS = (
           Edit("valid if equal(offset, 0) is True else maximum(sub(valid, offset), 0)", "valid")),
     Fault("reshape-all-valid", f"{_OPS}.views", "_reshape", "a partial tile is wholly valid in another shape",
           Edit("reshaped_valid(source.valid_shape, source.shape, shape) if ordered else None", "shape")),
+    Fault("union-to-the-end", f"{_OPS}.windows", "write_union", "a tile that is written further is valid to its end",
+          Edit("maximum(have, ends[i]) if i == axis", "target[i] if i == axis")),
     Fault("transpose-all-valid", f"{_OPS}.views", "_transpose", "a partial tile is wholly valid when it is transposed",
           Edit("_swapped(source.valid_shape, i, j))", "shape)")),
     Fault("window-all-valid", f"{_OPS}.windows", "read_window", "a slice of a partial tile is wholly valid",
