@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pypto_verified.index.cond import Cond, all_of, any_of, as_cond, eq, negate, nonneg
-from pypto_verified.index.expr import Atom, Expr, IntLike, as_expr, const, from_atom, maximum, minimum
+from pypto_verified.index.cond import Cond, all_of, any_of, eq, negate, nonneg
+from pypto_verified.index.expr import (
+    Atom,
+    Expr,
+    IntLike,
+    Monomial,
+    as_expr,
+    const,
+    from_atom,
+    maximum,
+    minimum,
+    polynomial,
+)
 
 
 def evaluate(e: Expr, env: Mapping[str, int]) -> int:
@@ -48,23 +59,36 @@ def holds(c: Cond, env: Mapping[str, int], bools: Mapping[str, bool] | None = No
 
 
 def substitute(e: Expr, env: Mapping[str, IntLike]) -> Expr:
-    """`e` with symbols replaced by name, renormalised."""
+    """`e` with symbols replaced by name, renormalised; `e` itself where it has none of them."""
     if not env or not e.terms:
         return e
-    total = const(e.constant)
+    kept: dict[Monomial, int] = {}
+    moved: list[Expr] = []
     for mono, c in e.terms:
+        atoms = [_atom_subst(a, env) for a in mono]
+        if all(new is None for new in atoms):
+            kept[mono] = c
+            continue
         product = const(c)
-        for a in mono:
-            product = product * _atom_subst(a, env)
+        for a, new in zip(mono, atoms, strict=True):
+            product = product * (from_atom(a) if new is None else new)
+        moved.append(product)
+    if not moved:
+        return e
+    total = polynomial(kept, e.constant)
+    for product in moved:
         total = total + product
     return total
 
 
-def _atom_subst(a: Atom, env: Mapping[str, IntLike]) -> Expr:
+def _atom_subst(a: Atom, env: Mapping[str, IntLike]) -> Expr | None:
+    """What an atom becomes; None if it stays as it is."""
     if a.kind == "sym":
         found = env.get(a.name)
-        return as_expr(found) if found is not None else from_atom(a)
+        return as_expr(found) if found is not None else None
     args = [substitute(x, env) for x in a.args]
+    if all(new is old for new, old in zip(args, a.args, strict=True)):
+        return None
     if a.kind == "floordiv":
         return args[0] // args[1]
     if a.kind == "mod":
@@ -73,16 +97,20 @@ def _atom_subst(a: Atom, env: Mapping[str, IntLike]) -> Expr:
 
 
 def substitute_cond(c: Cond, env: Mapping[str, IntLike]) -> Cond:
-    """`c` with symbols replaced by name, resimplified."""
+    """`c` with symbols replaced by name, resimplified; `c` itself where it has none of them."""
     if c.expr is not None:
         e = substitute(c.expr, env)
+        if e is c.expr:
+            return c
         return nonneg(e) if c.kind == "nonneg" else eq(e, 0)
+    if not c.parts:
+        return c
+    parts = [substitute_cond(p, env) for p in c.parts]
+    if all(new is old for new, old in zip(parts, c.parts, strict=True)):
+        return c
     if c.kind == "not":
-        return negate(substitute_cond(c.parts[0], env))
-    if c.kind in ("and", "or"):
-        parts = [substitute_cond(p, env) for p in c.parts]
-        return all_of(parts) if c.kind == "and" else any_of(parts)
-    return as_cond(c)
+        return negate(parts[0])
+    return all_of(parts) if c.kind == "and" else any_of(parts)
 
 
 def symbols_of(*terms: Expr | Cond) -> dict[str, Atom]:

@@ -108,6 +108,16 @@ def test_substituting_a_number_equals_evaluating_with_it(twin: Twin, env: Env, n
     assert condition is (TRUE if twin.value({**env, "n": n}) <= 3 else FALSE)
 
 
+@given(TWINS, ENVS, st.integers(0, 200))
+def test_substituting_one_symbol_leaves_the_others(twin: Twin, env: Env, n: int) -> None:
+    """And what has none of them is the same object, so that whoever asks need not compare."""
+    part, relation = substitute(twin.expr, {"n": n}), twin.expr <= 3
+    assert evaluate(part, env) == twin.value({**env, "n": n})
+    assert holds(substitute_cond(relation, {"n": n}), env) is (twin.value({**env, "n": n}) <= 3)
+    assert substitute(twin.expr, {"other": n}) is twin.expr
+    assert substitute_cond(relation, {"other": n}) is relation
+
+
 @pytest.mark.parametrize(
     ("left", "right"),
     [
@@ -164,6 +174,12 @@ def test_symbolic_divisors_cancel_only_when_positive() -> None:
 def test_the_remainder_by_a_negative_number_is_between_it_and_zero() -> None:
     remainder = N % -4
     assert (remainder.lo, remainder.hi) == (-3, 0)
+
+
+@pytest.mark.parametrize(("low", "high"), [(None, None), (-3, 5), (None, 5), (-3, None)])
+def test_the_remainder_by_what_may_be_negative_may_be_negative(low: int | None, high: int | None) -> None:
+    remainder = N % symbol("any", low, high)
+    assert (remainder.lo, remainder.hi) == (None, None)
 
 
 def test_a_quotient_of_a_quotient_is_one_quotient() -> None:

@@ -107,6 +107,13 @@ class Cluster(Dealings):
 
     def _matters(self, member: Member, node: Node) -> bool:
         """Whether anything in there is seen by the other core."""
+        key = (member.kind, id(node))
+        known = self._seen_outside.get(key)
+        if known is None:
+            known = self._seen_outside[key] = self._matters_anew(member, node)
+        return known
+
+    def _matters_anew(self, member: Member, node: Node) -> bool:
         if isinstance(node, Step):
             accesses = self._accesses[member.kind].get(node.index, ())
             return node.op not in member.foreign and (

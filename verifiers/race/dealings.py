@@ -8,7 +8,7 @@ from collections.abc import Generator, Hashable
 from itertools import product
 from typing import TypeAlias
 
-from pypto_verified.index import Cond, const, symbols_of
+from pypto_verified.index import Cond, symbols_of
 from pypto_verified.index.cond import FALSE
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.records import dataclass
@@ -76,6 +76,8 @@ class Dealings:
         self.waiting: dict[str, Step] = {}
         self._sets: dict[Hashable, deque[Step]] = {}
         self._touches: dict[Hashable, Touch] = {}
+        self._at_places: dict[Hashable, Touch] = {}
+        self._seen_outside: dict[tuple[str, int], bool] = {}
         self._all: list[Touch] = []
         self._on_pipe: dict[tuple[str, str], int] = {(m.kind, p): 0 for m in members for p in PIPES}
         self._tokens: dict[Hashable, deque[int]] = {}
@@ -155,13 +157,20 @@ class Dealings:
                     tokens[i] |= bits
 
     def _at(self, member: Member, access: Access) -> Touch:
-        place = access.place
-        if not self.symbolic:
-            place = place.at({n: const(member.values[n]) for n in access.names})
-        key = (member.kind, access.number, place.key())
-        found = self._touches.get(key)
+        numbers = () if self.symbolic else tuple(member.values[n] for n in access.names)
+        again = (member.kind, access.number, numbers)
+        found = self._touches.get(again)
         if found is None:
-            found = self._touches[key] = Touch(len(self._all), member, access, place)
+            place = access.place if self.symbolic else access.place.where(member.values)
+            found = self._touches[again] = self._new(member, access, place)
+        return found
+
+    def _new(self, member: Member, access: Access, place: Place) -> Touch:
+        """The access at a place where it has not been with these numbers: others may lead there too."""
+        key = (member.kind, access.number, place.key())
+        found = self._at_places.get(key)
+        if found is None:
+            found = self._at_places[key] = Touch(len(self._all), member, access, place)
             self._all.append(found)
             self._on_pipe[member.kind, access.pipe] |= 1 << found.bit
         return found

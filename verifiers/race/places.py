@@ -7,7 +7,19 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias, Union
 
-from pypto_verified.index import Cond, Expr, IntLike, all_of, any_of, const, substitute, substitute_cond, symbols_of
+from pypto_verified.index import (
+    Cond,
+    Expr,
+    IntLike,
+    all_of,
+    any_of,
+    const,
+    evaluate,
+    holds,
+    substitute,
+    substitute_cond,
+    symbols_of,
+)
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.records import dataclass
 from verifiers.access import Rect, TensorView, Window
@@ -33,6 +45,10 @@ class OnChip:
         """The place with symbols replaced."""
         return replace(
             self, base=substitute(self.base, values), inside=substitute_cond(self.inside, values))
+
+    def where(self, numbers: Mapping[str, int]) -> OnChip:
+        """The place with a number for each symbol."""
+        return replace(self, base=const(evaluate(self.base, numbers)), inside=_truth(self.inside, numbers))
 
     def key(self) -> Hashable:
         """Equal for equal places."""
@@ -67,6 +83,13 @@ class Box:
         return Box(self.arena, substitute(self.offset, values), offsets, sizes, strides, self.itemsize,
                    substitute_cond(self.nested, values))
 
+    def where(self, numbers: Mapping[str, int]) -> Box:
+        """The place with a number for each symbol. Raises ZeroDivisionError where one has none."""
+        offsets, sizes, strides = (
+            tuple(const(evaluate(e, numbers)) for e in part) for part in (self.offsets, self.sizes, self.strides))
+        return Box(self.arena, const(evaluate(self.offset, numbers)), offsets, sizes, strides, self.itemsize,
+                   _truth(self.nested, numbers))
+
     def key(self) -> Hashable:
         """Equal for equal places."""
         return (self.arena, self.itemsize, *(e.uid for e in self.exprs()))
@@ -82,6 +105,10 @@ class Box:
     def last(self) -> Expr:
         """Its last element."""
         return self.first() + sum(((n - 1) * s for n, s in zip(self.sizes, self.strides, strict=True)), start=const(0))
+
+
+def _truth(c: Cond, numbers: Mapping[str, int]) -> Cond:
+    return c if c is TRUE or c is FALSE else TRUE if holds(c, numbers) else FALSE
 
 
 Place: TypeAlias = Union[OnChip, Box]

@@ -154,7 +154,7 @@ def same_turns(a: tuple[Expr, ...], b: tuple[Expr, ...]) -> bool:
 
 def turns_apart(before: tuple[Expr, ...], now: tuple[Expr, ...]) -> tuple[int, ...] | None:
     """How many iterations on each loop is; None if one went back or that is no number."""
-    found = [(b - a).value for a, b in zip(before, now, strict=True)]
+    found = [b.constant - a.constant if a.terms == b.terms else None for a, b in zip(before, now, strict=True)]
     steps = tuple(n for n in found if n is not None)
     return steps if len(steps) == len(found) and any(steps) and min(steps) >= 0 else None
 
@@ -177,6 +177,8 @@ def covers(seen: Seen, numbers: tuple[Expr, ...], known: Literals) -> bool:
     """Whether `seen` stands for a state at these iterations of which `known` holds."""
     if seen.turn is None:
         return same_turns(seen.numbers, numbers) and all(decided(c, known) is TRUE for c in seen.known)
+    if any(not step and base.uid != now.uid for base, now, step in zip(seen.numbers, numbers, seen.steps, strict=True)):
+        return False
     at = next(((now - base, step) for base, now, step in zip(seen.numbers, numbers, seen.steps, strict=True) if step))
     times = _divided(*at)
     if times is None or times.lo is None or times.lo < 0:

@@ -38,6 +38,9 @@ from verifiers.solver.cone import conjuncts, names_of
 
 MOST_ACTS = 6_000
 """Ops that are followed, on all paths together; each place where both cores wait or are at a loop counts as ten."""
+_MUCH_KNOWN = 12
+"""Literals known at a place past which each costs as much as one more place: loops in loops whose bounds are not
+compared pile them up. What is followed to its end has six."""
 _MANY_ACTS = 24_000
 """The same where signals alone are counted, or less is told apart."""
 _MOST_SEEN = 80
@@ -100,7 +103,7 @@ class Together:
             if not heads:
                 self._ended(state)
                 return None
-            self._spend(10)
+            self._spend(10 * max(1, len(state.known) - _MUCH_KNOWN))
             live = symbols_of(*state.numbers()).keys()
             older = (without_turns(c, {n for n in names_of(c) if n.startswith(TURN)} - live) for c in state.known)
             state.known = strongest(c for c in older if self._lasts(state, heads, c))
@@ -194,7 +197,7 @@ class Together:
         """Whether this state, or one that stands for it, was followed before."""
         key, numbers = state.key(), state.numbers()
         found = self._seen.setdefault(key, [])
-        if any(covers(seen, numbers, state.known) for seen in found):
+        if any(covers(seen, numbers, state.known) for seen in reversed(found)):
             return True
         same = [seen for seen in found if seen.turn is None and same_turns(seen.numbers, numbers)]
         if len(same) >= (_MOST_ALIKE if self._eager is None else _MOST_SEEN):
