@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pypto_verified.pto.module import Module
+from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.contents import ANY, NO_ZERO, Contents
 from pypto_verified.simulator.errors import DivisionError, StepLimitError
 from pypto_verified.simulator.run import MAX_STEPS
 from pypto_verified.simulator.schedule.confirm_pipes import PIPE_RULES, is_transfer, seen_of_pipe
 from pypto_verified.simulator.schedule.faults import CounterError, LeftSetError
-from pypto_verified.simulator.schedule.outcome import Outcome, Race, first_difference
+from pypto_verified.simulator.schedule.outcome import At, Outcome, Race, first_difference
 from pypto_verified.simulator.schedule.runs import replay
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import Hazard
@@ -77,7 +78,8 @@ def confirm_order(
     elif rule in _FLAGS:
         found = _flag(outcome, rule, line)
     else:
-        race = _race(outcome, _HAZARDS[rule], line, first, rule == _BLOCKS)
+        arrives = target.on_chip_pipe and _pops(module, first)
+        race = _race(outcome, _HAZARDS[rule], line, first, rule == _BLOCKS, arrives)
         found = "" if race is None else str(race) + _harm(outcome, race, replay(
             module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, contents=contents,
             held=frozenset({race.first.line}), blocks=blocks), names or {})
@@ -126,12 +128,24 @@ def _harm(outcome: Outcome, race: Race, held: Outcome, names: Mapping[str, str])
             f"{found.element} of {name} is {found.one} instead of {found.other}")
 
 
-def _race(outcome: Outcome, hazard: Hazard, line: int, first: int, blocks: bool = False) -> Race | None:
+def _pops(module: Module, line: int) -> bool:
+    """Whether the op of a line pops a tile."""
+    return line > 0 and any(
+        op.name.startswith("pto.tpop") and line in (op.line, op.loc.line)
+        for unit in module.units() for func in unit.funcs for op in walk_ops(func))
+
+
+def _race(
+    outcome: Outcome, hazard: Hazard, line: int, first: int, blocks: bool = False, arrives: bool = False
+) -> Race | None:
     """The race that a run found of these ops, in the order in which it ran them, by this conflict if it met it;
-    `blocks`: of two blocks."""
+    `blocks`: of two blocks. `arrives`: the earlier op pops a tile that the other core's push writes."""
+    def earlier(at: At) -> bool:
+        return first in (0, at.line, at.location.line) or (arrives and at.op.name.startswith("pto.tpush"))
+
     def between(race: Race) -> bool:
         return (not blocks or race.first.core != race.second.core) and any(
-            other.line == line and first in (0, one.line, one.location.line)
+            other.line == line and earlier(one)
             for one, other in ((race.first, race.second), (race.second, race.first)))
 
     found = [race for race in (*outcome.races, *outcome.also) if between(race)]
