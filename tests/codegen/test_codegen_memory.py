@@ -166,6 +166,19 @@ def test_a_row_is_stored_to_a_tensor_of_one_dimension() -> None:
                 lines(function)
 
 
+@pytest.mark.requirement("CG-06")
+@pytest.mark.parametrize("extra", [(1, 2), (2, 1), (2, 2)])
+def test_a_dim_that_the_tensor_has_not_is_dropped_only_where_it_is_one(extra: tuple[int, int]) -> None:
+    x, out = Var("x", tile(16, 64)), Var("out", tensor(64, 64))
+    for sizes in ((1, 1, 16, 64), (*extra, 16, 64)):
+        function = kernel([*load(), do("tile.store", x, nums(0, 0), out, nums(*sizes))], A, out)
+        if sizes[:2] == (1, 1):
+            assert "sizes = [%c16_index, %c64_index]" in lines(function)[-2]
+        else:
+            with pytest.raises(CodegenError, match="a 4-D tile does not fit a 2-D tensor"):
+                lines(function)
+
+
 @pytest.mark.requirement("CG-01")
 def test_a_tensor_that_a_scalar_is_written_to_is_still_the_parameter() -> None:
     o2 = Var("o2", OUT.type)

@@ -110,6 +110,15 @@ def test_division_of_the_rest_is_a_floor(operand: Expr) -> None:
 
 
 @pytest.mark.requirement("CG-04")
+@pytest.mark.parametrize(("value", "op"), [
+    (Binary(B.MUL, scalar("M"), Const(2), INDEX), "divsi"),
+    (Binary(B.SUB, scalar("M"), Const(1), INDEX), "floordivsi")])
+def test_a_name_is_negative_where_its_value_may_be(value: Expr, op: str) -> None:
+    named = [Assign(scalar("d"), value), Assign(scalar("r"), Binary(B.FLOORDIV, scalar("d"), SEVEN, INDEX))]
+    assert lines(kernel(named, dynamic=("M",)))[-1].startswith(f"%r = arith.{op} %d, ")
+
+
+@pytest.mark.requirement("CG-04")
 @pytest.mark.parametrize(("start", "op"), [(Const(0), "remsi"), (Const(-4), "floordivsi")])
 def test_a_loop_counter_is_not_negative_if_its_start_is_not(start: Const, op: str) -> None:
     i = scalar("i")
@@ -187,6 +196,17 @@ def test_two_operands_meet_in_the_wider_type_and_with_an_index_in_an_index(
     left: DType, right: DType, common: DType
 ) -> None:
     assert common_dtype(scalar("a", left), scalar("b", right)) is common
+
+
+@pytest.mark.parametrize(("number", "other"), [(Const(2), INT8), (Const(2, INT32), INT8), (Const(0.5, FP32), FP16)])
+def test_a_number_takes_the_type_of_the_other_operand(number: Const, other: DType) -> None:
+    assert common_dtype(number, scalar("b", other)) is other
+    assert common_dtype(scalar("b", other), number) is other
+
+
+def test_a_fraction_does_not_become_an_integer() -> None:
+    assert common_dtype(Const(0.5, FP32), A) is FP32
+    assert common_dtype(A, Const(0.5, FP32)) is FP32
 
 
 def test_operators_without_an_instruction_are_refused_at_their_place() -> None:

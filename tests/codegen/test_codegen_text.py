@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from pypto_verified.codegen import generate
+from pypto_verified.codegen import generate, generate_text
 from pypto_verified.dtypes import BOOL, FP32, INDEX, UINT32
 from pypto_verified.ir.expr import Binary, BinaryOp, Const, Span, Var
 from pypto_verified.ir.stmt import Assign, For, Function, If, IterArg, Stmt, While, Yield
@@ -64,6 +64,14 @@ def test_ops_carry_the_users_place_unless_asked_not_to() -> None:
     function = kernel([load], A, N, dynamic=("M",))
     assert _places(generate([function], A2A3)) == {7}
     assert not _places(generate([function], A2A3, emit_source_loc=False))
+
+
+def test_the_text_is_that_of_the_module_with_places_and_addresses() -> None:
+    load = let(X, "tile.load", A, nums(0, 0), nums(16, 64), nums(N, 64), span=Span("k.py", 7, 5, 7, 30))
+    function = kernel([load], A, N, dynamic=("M",))
+    text = generate_text([function], A2A3)
+    assert text == write(generate([function], A2A3))
+    assert "alloc_tile addr = %" in text and 'loc("k.py":7:5)' in text
 
 
 def _places(module: Module) -> set[int]:

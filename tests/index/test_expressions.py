@@ -61,6 +61,10 @@ def test_a_number_may_stand_on_the_left(e: Expr, value: int) -> None:
     assert evaluate(e, {"k": 3}) == value
 
 
+def test_operators_compare_with_a_number_by_a_condition() -> None:
+    assert (K == 3) is eq(K, 3) and (K != 3) is ne(K, 3)
+
+
 def test_nothing_but_a_number_equals_an_expression() -> None:
     number: object = N
     assert number not in ("n", None, 1.5)

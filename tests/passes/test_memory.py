@@ -305,6 +305,21 @@ return pl.store(z, [0, 0], out)
 
 
 @pytest.mark.requirement("MP-07")
+@pytest.mark.parametrize(("arch", "rows"), [("a2a3", 184), ("a5", 240)])
+def test_a_tile_may_take_all_of_a_memory_and_not_a_row_more(arch: str, rows: int) -> None:
+    """Rows of 1024 bytes in 188416 and 245760 bytes."""
+    def copied(rows: int) -> Function:
+        return lower(kernel(f"""
+            a: pl.Tensor[[{rows}, 256], pl.FP32],
+            out: pl.Out[pl.Tensor[[{rows}, 256], pl.FP32]]
+        """, f"return pl.store(pl.load(a, [0, 0], [{rows}, 256]), [0, 0], out)"), arch)
+
+    assert copied(rows)
+    with pytest.raises(PassError, match="vec overflows"):
+        copied(rows + 1)
+
+
+@pytest.mark.requirement("MP-07")
 @pytest.mark.parametrize(("arch", "capacity"), [("a2a3", 188416), ("a5", 245760)])
 def test_overflow_lists_the_live_tiles(arch: str, capacity: int) -> None:
     f = kernel("""

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from pypto_verified.dtypes import FP32
 from pypto_verified.errors import NotModelled, ParseError
 from pypto_verified.pto.reader import read
+from pypto_verified.pto.types import PartitionViewType
+from pypto_verified.pto.walk import walk_ops
 
 TILE = "!pto.tile_buf<vec, 8x16xf32>"
 OWN = f"""\
@@ -159,6 +162,18 @@ def _generic(*lines: str) -> str:
 
 
 ALLOC = f'"pto.alloc_tile"({{}}) <{{{{operandSegmentSizes = array<i32: {{}}>}}}}> : ({{}}) -> {TILE}'
+
+
+def test_a_number_in_generic_form_is_one_for_an_op_that_leaves_its_type_out() -> None:
+    module = read("""
+      func.func @f(%p: !pto.ptr<f32>) {
+        %c = "arith.constant"() <{value = 3 : index}> : () -> index
+        %v = pto.make_tensor_view %p, shape = [%c, %c], strides = [%c, %c] : !pto.tensor_view<?x?xf32>
+        %w = pto.partition_view %v, offsets = [%c, %c], sizes = [%c, %c] : !pto.tensor_view<?x?xf32>
+        return
+      }""")
+    (window,) = (op for op in walk_ops(module.funcs[0]) if op.name == "pto.partition_view")
+    assert window.result.type == PartitionViewType((3, 3), FP32)
 
 
 @pytest.mark.parametrize(("line", "message"), [

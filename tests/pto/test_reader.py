@@ -302,6 +302,7 @@ def test_deep_nesting_is_an_error_of_the_text() -> None:
     read(body(*["scf.if %b {"] * limit, *["}"] * limit, args="%b: i1"))
     assert "nest deeper" in refused(body(f"pto.trap {{x = {'[' * 100}{']' * 100}}}")).message
     assert "nest deeper" in refused(body("pto.trap loc(" + 'fused[' * 100 + '"a"' + "]" * 100 + ")")).message
+    assert "nest deeper" in refused(body("pto.trap loc(" + 'fused[loc(' * 100 + '"a"' + ")]" * 100 + ")")).message
 
 
 @pytest.mark.parametrize("unit", ["!a<", "!a<b ", "%x = ", '"', "{", "/ ", "loc(", "#pto<", "1.", "\\", "@\""])

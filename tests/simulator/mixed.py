@@ -41,7 +41,8 @@ class Mixed:
     the cube pops, multiplies with eye and stores. 3: both, one after the other: the cube stores (a @ eye + 1) @ eye.
     `pushes`, `pops`, `frees`: of each turn, to leave some out or to do some twice. `lowered`: pipes in the assembler's
     own form, with handles and declared tiles; `entries`: slots of global memory are handed out (direction 1, split 1);
-    `memory`: tiles pass through global memory on a5 too (direction 1).
+    `memory`: tiles pass through global memory on a5 too (direction 1). `spare`: further physical rows of the
+    accumulator, `compact`: its mode.
     """
 
     on: str
@@ -59,6 +60,12 @@ class Mixed:
     lowered: bool = False
     entries: bool = False
     memory: bool = False
+    spare: int = 0
+    compact: int = 0
+
+    @property
+    def acc(self) -> str:
+        return tile("acc", self.high + self.spare, self.wide).replace("pad=0", f"pad=0, compact={self.compact}")
 
     @property
     def high(self) -> int:
@@ -187,7 +194,7 @@ class Mixed:
             f"pto.tmov ins(%em : {tile('mat', *eye)}) outs(%er : {tile('right', *eye)})", BARRIER,
             self._alloc("am", "mat", 131072, n, m, whole),
             self._alloc("al", "left", 0, f"%c{self.computed or self.rows}", m, whole),
-            self._alloc("acc", "acc", 0, n, f"%c{self.sent or self.cols}", whole),
+            f"%acc = pto.alloc_tile addr = %at0 valid_row = {n} valid_col = %c{self.sent or self.cols} : {self.acc}",
             f"scf.for %i = %c0 to %c{self.tiles} step %c1 {{", f"%row = arith.muli %i, {n} : index",
         ]
         if self.direction & 1:
@@ -198,18 +205,18 @@ class Mixed:
                 type_ = self._slot("aic")[2]
                 lines += [f"%slot = pto.talloc_to_aiv {{split = {self.split}}} -> {type_}",
                           self._of_slot("aic", "slot"),
-                          f"pto.tstore ins(%acc : {tile('acc', *whole)}) outs(%slot_p : "
+                          f"pto.tstore ins(%acc : {self.acc}) outs(%slot_p : "
                           f"!pto.partition_tensor_view<{self.rows}x{self.cols}xf32>)",
                           self._push("tpush_to_aiv", "slot", type_), BARRIER]
             else:
-                lines += [self._push("tpush_to_aiv", "acc", tile("acc", *whole)), BARRIER] * self.pushes
+                lines += [self._push("tpush_to_aiv", "acc", self.acc), BARRIER] * self.pushes
         if self.direction & 2:
             for k in range(self.pops):
                 lines += [*self._pop("tpop_from_aiv", f"p{k}", n, m, tile("mat", *whole)), BARRIER,
                           *self._product(f"p{k}")]
             lines += self._free("tfree_from_aiv")
             lines += [*self._part("out_p", "out", "%row, %c0"),
-                      f"pto.tstore ins(%acc : {tile('acc', *whole)}) outs(%out_p : "
+                      f"pto.tstore ins(%acc : {self.acc}) outs(%out_p : "
                       f"!pto.partition_tensor_view<{self.rows}x{self.cols}xf32>)", BARRIER]
         return [*lines, "}"]
 
@@ -217,7 +224,7 @@ class Mixed:
         whole, eye = (self.high, self.wide), (self.wide, self.wide)
         return [f"pto.tmov ins(%{left} : {tile('mat', *whole)}) outs(%al : {tile('left', *whole)})", BARRIER,
                 f"pto.tmatmul ins(%al, %er : {tile('left', *whole)}, {tile('right', *eye)}) "
-                f"outs(%acc : {tile('acc', *whole)})", BARRIER]
+                f"outs(%acc : {self.acc})", BARRIER]
 
     def _lane_extents(self) -> list[str]:
         """%n and %m: the lane's valid extents; %r and %c: where its part begins in the tile. Of an unsplit tile the

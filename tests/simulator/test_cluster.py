@@ -207,6 +207,14 @@ def test_a_split_by_columns_takes_the_whole_box_from_the_slot(sent: int, right: 
     assert {e.kind for e in outcome.errors} == (set() if right else {"uninitialised"})
 
 
+@pytest.mark.requirement("CA-05")
+@pytest.mark.parametrize(("compact", "right"), [(1, True), (0, False)])
+def test_a_push_takes_an_accumulator_at_the_pitch_of_its_mode(compact: int, right: bool) -> None:
+    """32 valid of 48 rows: the product is written at a pitch of 32 rows, and read so where the mode says so."""
+    kernel = Mixed("a2a3", C2V, 1, tiles=1, spare=16, compact=compact)
+    assert np.array_equal(kernel.run().outputs["out"], tensor(kernel) + 1) is right
+
+
 def test_rows_that_were_never_computed_are_unset_on_the_other_side() -> None:
     """A push of a box whose last eight rows hold nothing is no fault; a store of them is, on the lane that has them."""
     outcome = Mixed("a2a3", C2V, 1, tiles=1, computed=24).run()

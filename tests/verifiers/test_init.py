@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pypto_verified.report.model import FunctionResult, Verdict
-from tests.verifiers.kernels import alloc, check, fill, finding, kernel, store, tile, verdicts, view, window
+from tests.verifiers.kernels import alloc, check, fill, finding, kernel, store, tile, unary, verdicts, view, window
 
 VEC = tile()
 LEFT = tile(32, 32, "f16", "left", "row_major", "row_major")
@@ -75,6 +75,19 @@ def test_the_tile_that_wrote_a_place_last_has_it(filled: str, expected: Verdict)
         f"pto.tmov ins(%s : {whole}) outs(%v : {part})",
         view("qv", "q", "c16"), window("w", "qv", "%c0, %c0", "%c16, %c64"), store("t", "w", whole))))
     assert verdicts(check(text, chip="a5", families="INIT"), "INIT-VALID") >= {expected}
+
+
+@pytest.mark.parametrize(("arms", "written"), [(("v", "v"), True), (("v",), False), (("v", "other"), False)])
+def test_a_place_that_a_loop_chooses_is_written_if_both_arms_write_it(arms: tuple[str, ...], written: bool) -> None:
+    part = tile(8, 64, valid=("8", "64"))
+    text = kernel("\n".join((
+        alloc("x", VEC), alloc("y", part, 16384).replace("valid_row = %c32 valid_col = %c64 ", ""),
+        alloc("z", VEC, 32768), f"%other = pto.subview %z[%c0, %c0] sizes [8, 64] : {VEC} -> {part}",
+        "scf.for %i = %c0 to %c4 step %c1 {", "%row = arith.muli %i, %c8 : index",
+        f"%v = pto.subview %x[%row, %c0] sizes [8, 64] : {VEC} -> {part}",
+        "scf.if %flag {", "\n} else {\n".join(fill(arm, part) for arm in arms), "}",
+        unary("texp", "v", "y", part), "}")), "%flag: i1")
+    assert (verdicts(check(text, families="INIT"), "INIT-PATH") == {Verdict.PROVED}) is written
 
 
 def test_an_assumption_that_the_loop_runs_settles_it() -> None:

@@ -161,6 +161,18 @@ def test_a_destination_behind_its_source_is_safe_and_one_ahead_is_not() -> None:
     assert verdicts(check(text, families="PLAN"), "PLAN-INPLACE") == {Verdict.PROVED}
 
 
+@pytest.mark.parametrize(("source", "expected"), [(8, Verdict.PROVED), (0, Verdict.REFUTED)])
+def test_rows_of_a_tile_without_an_address_move_down_in_place_and_not_up(source: int, expected: Verdict) -> None:
+    """16 of 32 rows onto those that begin 8 rows further up, or down: there a row is overwritten before it is read."""
+    rows = tile(16, 64, valid=("16", "64"))
+    text = kernel("\n".join((
+        alloc("x", VEC, None), fill("x", VEC),
+        *(f"%{name} = pto.subview %x[%c{row}, %c0] sizes [16, 64] : {VEC} -> {rows}"
+          for name, row in (("v", source), ("u", 8 - source))),
+        unary("texp", "v", "u", rows))))
+    assert verdicts(check(text, families="PLAN"), "PLAN-INPLACE") == {expected}
+
+
 @pytest.mark.requirement("MP-07")
 @pytest.mark.parametrize(("chip", "expected"), [("a2a3", Verdict.REFUTED), ("a5", Verdict.PROVED)])
 def test_capacity_is_the_targets(chip: str, expected: Verdict) -> None:
