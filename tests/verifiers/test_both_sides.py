@@ -19,6 +19,8 @@ from pypto_verified.targets import target
 from tests.verifiers.kernels import alloc, kernel, load, store, tile, view, window
 from tests.verifiers.test_cores_wait import Lines, both, heard, judged, told, turns
 from verifiers import Options, verify
+from verifiers.race import together
+from verifiers.race.side_state import State
 
 PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
 SIZES = ((0, 0), (1, 1), (2, 3), (3, 2), (5, 0), (0, 4), (6, 5))
@@ -335,3 +337,22 @@ def test_a_flag_to_the_scalar_pipe_holds_back_no_other_pipe_in_the_stricter_read
     assert (REFUTED in {o.verdict for o in result.obligations if o.rule == "RACE-CORE"}) is strict
     seen = schedule.replay(read(text, "k.pto"), "k", {}, target("a2a3"), strict=strict)
     assert bool([r for r in seen.races if r.first.core != r.second.core]) is strict
+
+
+def test_loops_whose_bounds_are_not_compared_pile_up_no_knowledge_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The inner loops turn max(M, 1) times and half as often. It took a minute to find that too much is known."""
+    known: list[int] = []
+    follow = together.Together._on
+
+    def counted(walk: together.Together, state: State, todo: list[State]) -> State | None:
+        known.append(len(state.known))
+        return follow(walk, state, todo)
+
+    monkeypatch.setattr(together.Together, "_on", counted)
+    some = ("%more = arith.maxsi %M, %c1 : index",)
+    half = (*some, "%next = arith.addi %more, %c1 : index", "%half = arith.divsi %next, %c2 : index")
+    text = both((*some, *turns("N", *inner(turns("more", told(1), heard(8, "FIX"))))),
+                (*half, *turns("N", *inner(turns("half", heard(1), told(8, "MTE2"))))), "%M: index, %N: index")
+    result, verdicts = judged(text, "a2a3")
+    assert result.obligations and verdicts <= {UNKNOWN, REFUTED}
+    assert 0 < sum(max(0, n - 12) for n in known) < 10_000

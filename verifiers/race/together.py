@@ -38,11 +38,11 @@ from verifiers.solver.cone import conjuncts, names_of
 
 MOST_ACTS = 6_000
 """Ops that are followed, on all paths together; each place where both cores wait or are at a loop counts as ten."""
+_MANY_ACTS = 24_000
+"""The same where signals alone are counted, or less is told apart."""
 _MUCH_KNOWN = 12
 """Literals known at a place past which each costs as much as one more place: loops in loops whose bounds are not
 compared pile them up. What is followed to its end has six."""
-_MANY_ACTS = 24_000
-"""The same where signals alone are counted, or less is told apart."""
 _MOST_SEEN = 80
 """Times that the cores come to the same places with the same signals."""
 _FEW = 4
