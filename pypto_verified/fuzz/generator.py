@@ -60,9 +60,9 @@ def _vector_kernel(b: Builder) -> None:
         t = b.tile(first)
         vector.load(b, (t.shape[0], t.shape[1]), t.dtype)
     _fill(b, 0)
-    end(b)
+    last = 2 if end(b) else 3
     kept = [v for v in b.scopes[0].values() if b.tile(v).valid_shape != (0, 0)]
-    vector.stores(b, kept[-3:])
+    vector.stores(b, kept[-last:])
 
 
 def _fill(b: Builder, depth: int) -> None:
