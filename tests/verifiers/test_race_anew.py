@@ -112,3 +112,40 @@ def test_what_a_while_loop_does_before_each_test_runs_once_more(
     module = parse(text, "k.pto")
     raced = any(schedule.replay(module, "k", {"M": n}, target("a2a3")).races for n in range(4))
     assert raced is (expected is REFUTED)
+
+
+_ALWAYS = "%always = arith.cmpi uge, %N, %c0 : index"
+"""True for every number without a sign, which %N may have."""
+_ON = ("%on = arith.addi %x, %c1 : index", "%y = arith.select %always, %on, %x : index")
+
+
+def _row_after_row(*value: str, carried: bool) -> str:
+    """Stores of 32 rows each, `%x` times 32 rows down, where `%x` is what the loop carries or what `value` computes."""
+    rows = ("%row = arith.muli %x, %c32 : index",
+            window("w", "qv", "%row, %c0", "%c32, %c64", "32x64"), store("b", "w", VEC, "32x64"))
+    head = "%end = scf.for %i = %c0 to %M step %c1 iter_args(%x = %c0) -> (index) {"
+    turns = "\n".join((head, *rows, *value, "scf.yield %y : index", "}")) if carried else loop("M", *value, *rows)
+    return pipes(both("S V"), _ALWAYS, turns, args="%M: index, %N: index")
+
+
+@pytest.mark.requirement("EV-08")
+@pytest.mark.parametrize(("value", "carried", "told"), [
+    (_ON, True, "always"), (DATA, False, "x"),
+    (("%s = arith.addi %i, %N : index", "%x = arith.remui %s, %c512 : index"), False, "x")])
+def test_what_may_be_another_place_in_each_iteration_is_no_race_by_itself(
+    value: tuple[str, ...], carried: bool, told: str
+) -> None:
+    """A row further each time, because of what is not followed, or wherever data say: the runs that are looked at for
+    a failure go by one value."""
+    result = judge(_row_after_row(*value, carried=carried))
+    (found,) = (f for f in result.findings if f.rule == "RACE-WAW")
+    assert found.verdict is UNKNOWN
+    assert f"it fails for {told}, which callers or data decide" in found.message
+
+
+@pytest.mark.requirement("EV-08")
+@pytest.mark.parametrize(("value", "carried"), [
+    (("%y = arith.remsi %x, %c2 : index",), True), (("%x = arith.remsi %N, %c1 : index",), False)])
+def test_the_same_place_in_each_iteration_is_a_race(value: tuple[str, ...], carried: bool) -> None:
+    result = judge(_row_after_row(*value, carried=carried))
+    assert REFUTED in _verdicts(result, "RACE-WAW")

@@ -107,7 +107,8 @@ def why_open(fails: bool, run: Run | None, blind: str) -> str:
     if run is None:
         return blind or "no run with small numbers shows a failure"
     if run.asked:
-        shown = ", ".join(f"{n} = {run.given[n]}" if n in run.given else n for n in sorted(run.asked))
+        shown = ", ".join(
+            f"{n} = {run.given[n]}" if n in run.given else n.partition("?")[0] for n in sorted(run.asked))
         told = ": --assume tells what callers keep to" if run.asked <= run.given.keys() else ""
         return f"it fails for {shown}, which callers or data decide{told}"
     return ""

@@ -100,6 +100,8 @@ class Run(Walker):
         self.spared: dict[Want, str] = {}
         self._names = {s.expr.uid: name for name, s in self.program.symbols.shown.items()}
         self._when: dict[int, dict[str, int]] = {}
+        self._turns: Counter[Loop] = Counter()
+        self._during: dict[int, dict[Loop, int]] = {}
         self._written: list[Access] = []
         self._after: dict[int, int] = {}
         self._pops: dict[int, int] = {}
@@ -156,6 +158,7 @@ class Run(Walker):
                 for item in loop.body.items[:loop.head]:
                     self._run(item)
                 break
+            self._turns[loop] += 1
             self._run(loop.body)
             self.values.hand_on((c.name, c.following) for c in loop.carried)
             k += 1
@@ -229,10 +232,11 @@ class Run(Walker):
         self.ran.update({(step.index, i.access.writes): 1 for items in phases.values() for i in items})
         self.touch([tuple(p) for _, p in sorted(phases.items())], self._order)
         self._written += [i.access for items in phases.values() for i in items if i.access.fills_place]
-        counters = self.counters(step)
+        counters, turns = self.counters(step), {loop: self._turns[loop] for loop in step.loops}
         for items in phases.values():
             for item in items:
                 self._when[item.bit] = counters
+                self._during[item.bit] = turns
                 self._after[item.bit] = len(self._written)
                 self._answered.begun(1 << item.bit)
 
@@ -359,7 +363,7 @@ class Run(Walker):
 
     def _witness(self, pair: Pair, earlier: Item, later: Item) -> Witness:
         place = earlier.place if isinstance(earlier.place, Box) else later.place
-        shared = names_of(apart(pair.first.place, pair.second.place))
+        shared = names_of(apart(pair.first.place, pair.second.place)) | self._anew(earlier, later)
         shown = {n: v for n, v in self.given.items() if n in self.moving or n in shared}
         passed = truths_passed(self.program)
         truths = self.values.truths
@@ -368,6 +372,15 @@ class Run(Walker):
         return Witness(
             shown, self._when.get(earlier.bit, {}), self.counters(later.access.step), str(place),
             beside.union(self.values.asked), beside, self._forked(beside))
+
+    def _anew(self, earlier: Item, later: Item) -> frozenset[str]:
+        """What says where both are and was made anew in between: though it has one name, it is two numbers."""
+        then = self._during.get(earlier.bit, {})
+        since = [
+            own.name for loop in later.access.step.loops
+            if then.get(loop, self._turns[loop]) != self._turns[loop] and (own := counted(loop)) is not None]
+        asked = self._open & (earlier.access.names | later.access.names)
+        return frozenset(n for n in asked if not all(self.program.symbols.is_older(n, loop) for loop in since))
 
     def counters(self, step: Step) -> dict[str, int]:
         """The loop variables around a step."""

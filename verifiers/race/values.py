@@ -44,6 +44,7 @@ class Values(dict[str, int]):
         self._named: dict[int, frozenset[str]] = {}
         self._kinds = program.symbols.kinds
         self.derived = frozenset(n for n, k in self._kinds.items() if k is SymbolKind.DEFINED)
+        self._opaque = frozenset(program.symbols.truths)
         self._facts = [(c, names_of(c)) for c in conjuncts(program.symbols.facts)]
         self._open: set[str] = set()
         self._least = {n: a.lo for n, a in symbols_of(program.symbols.facts).items()}
@@ -89,7 +90,7 @@ class Values(dict[str, int]):
             if source is None:
                 yield name
             else:
-                todo += source & (self.watched | self.derived)
+                todo += source & (self.watched | self.derived | self._opaque)
 
     def sources(self, names: Iterable[str]) -> frozenset[str]:
         """What these come from: values that a loop hands on, from those that made them."""
