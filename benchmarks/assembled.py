@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
 
 from pypto_verified.dtypes import INDEX, INT64
 from pypto_verified.errors import NotModelled
@@ -28,9 +27,17 @@ _STATEMENT = re.compile(
     r"PIPE_(?P<dst>\w+), (?P<id>\w+)\)|pipe_barrier\(PIPE_(?P<pipe>\w+)\)|(?P<jump>goto) "
     r"|(?P<call>T(?!ASSIGN|RESHAPE)[A-Z_0-9]+)\b[(<]|(?:.* = )?v\d+\.(?P<access>[GS]etValue)\()", re.M)
 _ONE_LANE = "if (get_subblockid() == 0) {"
-_CALLS = {"pto.tgetval": ("GetValue",), "pto.tsetval": ("SetValue",), "pto.taddc": ("TADD", "TADD"),
-          "pto.tsubc": ("TSUB", "TADD"), "pto.taddsc": ("TADDS", "TADD")}
-"""Ops that the C++ calls by another name, or does in steps."""
+_CALLS = {"pto.tgetval": "GetValue", "pto.tsetval": "SetValue"}
+"""Ops that the C++ calls by another name."""
+
+_ADD_TO_IT = ("pto.tadd", {"src0": "dst", "src1": "src2"})
+_STEPS = {
+    "pto.taddc": (("pto.tadd", {"src0": "src0", "src1": "src1"}), _ADD_TO_IT),
+    "pto.tsubc": (("pto.tsub", {"src0": "src0", "src1": "src1"}), _ADD_TO_IT),
+    "pto.taddsc": (("pto.tadds", {"src": "src0", "scalar": "scalar"}), ("pto.tadd", {"src0": "dst", "src1": "src1"})),
+    "pto.tsubsc": (("pto.tsubs", {"src": "src0", "scalar": "scalar"}), ("pto.tadd", {"src0": "dst", "src1": "src1"})),
+}
+"""Ops that the C++ does in two steps, each with its operands: the second one adds to what the first one wrote."""
 
 _FLAGS = frozenset({"pto.set_flag", "pto.wait_flag", "pto.barrier"})
 
@@ -127,7 +134,7 @@ def with_sync(module: Module, text: str) -> Module:
 
 def _fill(block: Block, statements: Iterator[re.Match[str]]) -> re.Match[str] | None:
     """Put flags into a block; the statement that ends it, None at the end of the function."""
-    ops, filled, end = iter(block.ops), list[Op](), None
+    ops, filled, end = (step for op in block.ops for step in _steps(op)), list[Op](), None
     for m in statements:
         if m["close"] or (m["open"] or "").startswith("}"):
             end = m
@@ -139,20 +146,26 @@ def _fill(block: Block, statements: Iterator[re.Match[str]]) -> re.Match[str] | 
                 if ended is None or ended["close"]:
                     break
             filled.append(op)
-        elif m["call"] or m["access"]:
-            op = _next(ops, filled, lambda o: bool(_calls(o)))
-            found = [m, *islice(statements, len(_calls(op)) - 1)]
-            if [f["call"] or f["access"] for f in found] != list(_calls(op)):
-                raise NotModelled(f"{op.name} where the C++ has {m['call'] or m['access']}")
+        elif wanted := m["call"] or m["access"]:
+            op = _next(ops, filled, lambda o: _call(o) is not None)
+            if _call(op) != wanted:
+                raise NotModelled(f"{op.name} where the C++ has {wanted}")
             filled.append(op)
         else:
             filled.append(_sync(m))
     rest = list(ops)
-    missed = next((o for o in rest if o.regions or _calls(o)), None)
+    missed = next((o for o in rest if o.regions or _call(o) is not None), None)
     if missed is not None:
         raise NotModelled(f"the C++ has no {missed.name}")
     block.ops = [*filled, *rest]
     return end
+
+
+def _steps(op: Op) -> list[Op]:
+    """What the C++ does for an op."""
+    return [
+        Op(name, {group: op.args[own] for group, own in (*groups.items(), ("dst", "dst"))}, loc=op.loc, line=op.line)
+        for name, groups in _STEPS[op.name]] if op.name in _STEPS else [op]
 
 
 def _next(ops: Iterator[Op], filled: list[Op], wanted: Callable[[Op], bool]) -> Op:
@@ -168,15 +181,15 @@ def _next(ops: Iterator[Op], filled: list[Op], wanted: Callable[[Op], bool]) -> 
     raise NotModelled("the C++ has more ops")
 
 
-def _calls(op: Op) -> tuple[str, ...]:
-    """What an op is in the C++: the names of its calls."""
+def _call(op: Op) -> str | None:
+    """What an op is called in the C++; None for one that is no call."""
     row = TABLE.get(op.name)
     if op.name in _CALLS:
         return _CALLS[op.name]
     if row is None or not op.name.startswith("pto.t") or row.effect not in ("compute", "sync"):
-        return ()
+        return None
     stem = re.sub(r"_(from|to)_ai[cv]$", "", op.name.removeprefix("pto."))
-    return (stem.replace(".", "_").upper(),)
+    return stem.replace(".", "_").upper()
 
 
 def _sync(m: re.Match[str]) -> Op:

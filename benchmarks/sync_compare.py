@@ -28,7 +28,7 @@ from pypto_verified.pto import reader, writer
 from pypto_verified.pto.module import Module
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.walk import walk_ops
-from pypto_verified.report.model import worst
+from pypto_verified.report.model import Verdict, worst
 from pypto_verified.sync import insert_sync
 from pypto_verified.targets import Target, target
 from verifiers import Options, verify
@@ -108,15 +108,17 @@ def texts(path: Path, others: Path | None, chip: Target) -> list[Path]:
     return next((files for files in found if files), [])
 
 
-def judged(module: Module, text: str, chip: Target) -> str:
-    """What EVENT and RACE say of the flags of the C++, or why they are not asked."""
+def judged(module: Module, text: str, chip: Target) -> tuple[str, str]:
+    """What EVENT and RACE say of the flags of the C++, and of what; or why they are not asked."""
     try:
         text = writer.write(with_sync(module, text))
     except PtoError as e:
-        return e.message
+        return e.message, ""
     options = Options(families=frozenset({"EVENT", "RACE"}), explicit_sync=True)
-    found = [o.verdict for r in verify(reader.read(text), chip, options) for o in r.obligations]
-    return worst(found).value if found else "nothing to order"
+    results = verify(reader.read(text), chip, options)
+    found = [o.verdict for r in results for o in r.obligations]
+    told = [f"{f.rule}: {f.message}" for r in results for f in r.findings if f.verdict is Verdict.REFUTED]
+    return (worst(found).value if found else "nothing to order"), "; ".join(told[:1])
 
 
 def main(argv: list[str]) -> int:
@@ -142,11 +144,11 @@ def report(kernels: Path, others: Path | None, chip: Target) -> int:
             if isinstance(found, str):
                 raise NotModelled(found)
             files = texts(path, others, chip)
-            verdict = ""
+            verdict = told = ""
             if files and path.suffix == ".pto":
                 text = files[0].read_text(encoding="utf-8")
                 found = [placed(found[0], text)]
-                verdict = judged(found[0], text, chip)
+                verdict, told = judged(found[0], text, chip)
                 verdicts[verdict] += 1
             own = sum((cost(insert_sync(m, chip)) for m in found), Cost(0, 0))
         except PtoError as e:
@@ -156,6 +158,8 @@ def report(kernels: Path, others: Path | None, chip: Target) -> int:
         alone = sum(map(one_each, found), Cost(0, 0))
         mark = " more" if other is not None and own.total > other.total else ""
         print(f"{name:28} {own!s:>15} {other if other is not None else '-'!s:>10} {alone.barriers:>9}  {verdict}{mark}")
+        if told:
+            print(f"  {told}")
         if other is not None:
             ours, theirs, each = ours + own, theirs + other, each + alone
             why = EXPLAINED.get((name, chip.name)) if path.suffix == ".py" else None

@@ -14,6 +14,7 @@ from tests.sync.programs import kinds
 
 TILE = ("!pto.tile_buf<loc=vec, dtype=f32, rows=8, cols=8, v_row=8, v_col=8, blayout=row_major, slayout=none_box, "
         "fractal=512, pad=0>")
+SHORT = "!pto.tile_buf<vec, 8x8xf32>"
 PART = "!pto.partition_tensor_view<8x8xf32>"
 
 
@@ -100,3 +101,14 @@ def test_they_are_judged_as_they_are(wait: str, expected: bool) -> None:
 def test_a_cpp_of_other_ops_is_not_compared() -> None:
     with pytest.raises(NotModelled, match="tadd where the C\\+\\+ has TMUL"):
         with_sync(module(), cpp(op="TMUL"))
+
+
+@pytest.mark.parametrize(("between", "expected"), [("", "REFUTED"), ("pipe_barrier(PIPE_V);", "PROVED")])
+def test_an_op_that_the_cpp_does_in_two_steps_is_judged_as_two(between: str, expected: str) -> None:
+    """The second reads what the first has written, and a2a3 wants a barrier of V for that."""
+    text = cpp().replace("TADD(v4, v4, v4);", f"TADD(v4, v4, v4);\n    {between}\n    TADD(v4, v4, v4);")
+    whole = writer.write(placed(module(), text))
+    three = whole.replace("pto.tadd ins(%x, %x : ", f"pto.taddc ins(%x, %x, %x : {SHORT}, ")
+    made = reader.read(writer.write(with_sync(reader.read(three), text)))
+    assert kinds(made).count("tadd") == 2
+    assert expected in verdicts(made, "a2a3") <= {expected, "PROVED"}
