@@ -8,7 +8,8 @@ from pypto_verified.index import symbol
 from pypto_verified.pto.reader import read as parse
 from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.targets import target
-from tests.verifiers.examples_race import PAIRS, barrier, both, exp, pipes, read
+from tests.verifiers.examples_race import PAIRS, VEC, barrier, both, exp, pipes, read, write
+from tests.verifiers.kernels import store, window
 from tests.verifiers.race_verdicts import RULES, judge, verdicts_of
 from tests.verifiers.test_race_runs import kernel_of
 from verifiers import Options, verify
@@ -94,6 +95,34 @@ def test_an_arm_that_no_caller_takes_is_no_path(text: str) -> None:
     assert Verdict.REFUTED in verdicts_of(judge(text, explicit=True))
     assert not judge(text, explicit=True, assume=("n <= 5",)).findings
     assert judge(text, explicit=True, assume=("n <= 9",)).findings
+
+
+@pytest.mark.requirement("EV-08")
+@pytest.mark.parametrize(("stop", "at", "races"), [(1, 8, False), (2, 8, True), (4, 0, False), (4, 1, True)])
+def test_a_while_loop_that_ends_after_its_first_turn_has_no_second_one(stop: int, at: int, races: bool) -> None:
+    """Each turn stores to one place; the numbers go from 0 to below `stop`, or break off behind `at`."""
+    text = pipes(
+        read("a"), both("MTE2 MTE3"), f"%stop = arith.constant {stop} : index", f"%at = arith.constant {at} : index",
+        "%no = arith.constant false", "%yes = arith.constant true",
+        "%e, %f = scf.while (%i = %c0, %done = %no) : (index, i1) -> (index, i1) {",
+        "%less = arith.cmpi slt, %i, %stop : index", "%on = arith.xori %done, %yes : i1",
+        "%both = arith.andi %less, %on : i1", "scf.condition(%both) %i, %done : index, i1", "} do {",
+        "^bb0(%j: index, %was: i1):", write("a"), "%is = arith.cmpi eq, %j, %at : index",
+        "%now = arith.select %is, %yes, %was : i1", "%more = arith.addi %j, %c1 : index",
+        "%next = arith.select %now, %j, %more : index", "scf.yield %next, %now : index, i1", "}")
+    found = [f for f in judge(text).findings if f.rule in RULES]
+    assert [f.rule for f in found] == ["RACE-WAW"] * races
+
+
+@pytest.mark.requirement("EV-08")
+@pytest.mark.parametrize(("condition", "expected"), [("slt, %n, %c1", set()), ("slt, %n, %c2", {Verdict.REFUTED})])
+def test_a_store_of_no_rows_reads_no_tile(condition: str, expected: set[Verdict]) -> None:
+    """Nothing orders it after the exp that writes its tile: a row is there with n = 1, none with n = 0."""
+    text = pipes(
+        read("a"), both("MTE2 V"), f"%u = pto.alloc_tile addr = %a8192 valid_row = %n valid_col = %c64 : {VEC}",
+        exp("a", "u"), f"%few = arith.cmpi {condition} : index", "scf.if %few {",
+        window("some", "qv", "%c0, %c0", "%n, %c64"), store("u", "some", VEC), "}", args="%n: index")
+    assert {f.verdict for f in judge(text).findings if f.rule == "RACE-RAW"} == expected
 
 
 def test_sync_in_an_arm_that_no_caller_takes_is_noted() -> None:

@@ -3,16 +3,19 @@ period, so that conditions on the counter are decided and ids and slots taken in
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from math import lcm
 
-from pypto_verified.index import Cond, Expr, substitute, substitute_cond, symbol, symbols_of
+from pypto_verified.index import Cond, Expr, const, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.records import dataclass
 from verifiers.access import Loop
+from verifiers.access.program import Scalar
+from verifiers.access.symbols import Symbols
 from verifiers.race.accesses import Access
 from verifiers.race.places import apart
 from verifiers.recurrence import counted, trips
+from verifiers.solver.cone import names_of, with_conditions
 
 LONGEST_PERIOD = 16
 MOST_PEELED = 4
@@ -154,3 +157,29 @@ def _moduli(name: str, e: Expr, scale: int) -> Iterator[int]:
                 inner = scale * divisor
             for part in atom.args:
                 yield from _moduli(name, part, inner)
+
+
+def second_turn(loop: Loop, symbols: Symbols, facts: Cond) -> Cond | None:
+    """What holds where a while loop takes two turns, by the values of the first one; None where what it hands on is not
+    expressed, or its condition is about more than that."""
+    if loop.counter is None or loop.counter.value is not None or not loop.carried:
+        return None
+    if any(c.start is None or c.following is None for c in loop.carried):
+        return None
+    (counter,) = symbols_of(loop.counter)
+    own = {c.name for c in loop.carried}
+    if any(n not in own and n != counter and not symbols.is_older(n, counter) for n in names_of(loop.inside)):
+        return None
+
+    def first(c: Cond) -> Cond:
+        return _handed(c, {x.name: x.start for x in loop.carried}, {counter: const(0)})
+
+    again = _handed(loop.inside, {x.name: x.following for x in loop.carried}, {counter: const(1)})
+    return first(loop.inside) & first(facts) & first(again)
+
+
+def _handed(c: Cond, values: Mapping[str, Scalar], numbers: Mapping[str, Expr]) -> Cond:
+    """A condition where a loop has handed on these values."""
+    truths = {n: v for n, v in values.items() if isinstance(v, Cond)}
+    return with_conditions(substitute_cond(c, {
+        **numbers, **{n: v for n, v in values.items() if isinstance(v, Expr)}}), truths)

@@ -14,9 +14,9 @@ from pypto_verified.index import Cond, Expr, IntLike, substitute, substitute_con
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.records import dataclass
 from pypto_verified.report.model import Verdict
-from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
+from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind, Window
 from verifiers.race.accesses import Access
-from verifiers.race.cycles import Cycle, cycle_of, stepped_variable
+from verifiers.race.cycles import Cycle, cycle_of, second_turn, stepped_variable
 from verifiers.race.items import Item
 from verifiers.race.literals import Literals, decided, strongest, with_conjuncts
 from verifiers.race.order import Order
@@ -81,6 +81,8 @@ class Flow(Walker):
         self._placed: dict[tuple[int, Hashable], list[tuple[Item, ...]]] = {}
         self._conds: dict[tuple[int, Hashable], Cond] = {}
         self._ids: dict[tuple[int, Hashable], int | None] = {}
+        self._empty: dict[int, bool] = {}
+        self._once: dict[Loop, bool] = {}
         self._ways: dict[tuple[Branch, Cond], bool] = {}
         self._spoken = spoken(self.program)
         self._left = MOST_STEPS
@@ -162,10 +164,24 @@ class Flow(Walker):
             for order in paths.values():
                 self.apply(sync, number, order)
         accesses = self.accesses.get(step.index)
-        if accesses is not None:
+        if accesses is not None and not self._stores_nothing(step):
             phases = self._items_at(step, accesses, at)
             for order in paths.values():
                 self.touch(phases, order)
+
+    def _stores_nothing(self, step: Step) -> bool:
+        """Whether a store is reached only where its window has no rows or no columns."""
+        if step.op.name != "pto.tstore":
+            return False
+        found = self._empty.get(step.index)
+        if found is None:
+            path = names_of(step.path)
+            sizes = [n for o in step.operands.get("dst", ()) if isinstance(o, Window) for n in o.sizes]
+            found = any(
+                not path.isdisjoint(symbols_of(n)) and self._consistent
+                and not self._possible(step.path & self._facts & (n >= 1)) for n in sizes)
+            self._empty[step.index] = found
+        return found
 
     def _id(self, sync: Sync, at: Setting) -> int | None:
         if sync.id is None or sync.id.value is not None:
@@ -254,7 +270,7 @@ class Flow(Walker):
         head, body = self._turn(loop)
         if loop.inside is FALSE and not head.items:
             return paths
-        if loop.counter is not None and loop.counter.value == 0:
+        if (loop.counter is not None and loop.counter.value == 0) or self._ends_at_once(loop):
             return self._branch(self._at_most_once(loop), paths, at)
         cycle = self._cycle(loop)
         if cycle is None:
@@ -280,6 +296,15 @@ class Flow(Walker):
         if current and (cycle.length is None or cycle.length > cycle.first):
             self._steady(cycle, visit, current, at)
         return {k: o.copy() for k, o in visit.exits.items()}
+
+    def _ends_at_once(self, loop: Loop) -> bool:
+        """Whether a while loop can't go on after its first turn, by what it hands on there."""
+        found = self._once.get(loop)
+        if found is None:
+            again = None if loop.head or loop.var is not None else second_turn(loop, self.program.symbols, self._facts)
+            found = again is not None and self._consistent and not self._possible(again)
+            self._once[loop] = found
+        return found
 
     def _over(self, paths: Paths, cycle: Cycle) -> Paths:
         """The paths after an iteration whose number is known: what it has made is made anew in the next."""
@@ -308,7 +333,7 @@ class Flow(Walker):
 
     def _at_most_once(self, loop: Loop) -> Branch:
         if loop not in self._branches:
-            self._branches[loop] = Branch(loop.op, loop.inside, loop.body, Sequence([]))
+            self._branches[loop] = Branch(loop.op, loop.inside, loop.body, Sequence([]), loop.path)
         return self._branches[loop]
 
     def _steady(self, cycle: Cycle, visit: _Visit, entry: Paths, at: Setting) -> None:

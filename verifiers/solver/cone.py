@@ -19,12 +19,17 @@ def with_truth(c: Cond, truth: bool) -> Cond:
 
 def with_truths(c: Cond, truths: Mapping[str, bool]) -> Cond:
     """A condition with truths for some of its opaque Booleans."""
-    if c.kind == "var" and c.name in truths:
-        return TRUE if truths[c.name] else FALSE
+    return with_conditions(c, {name: TRUE if truth else FALSE for name, truth in truths.items()})
+
+
+def with_conditions(c: Cond, made: Mapping[str, Cond]) -> Cond:
+    """A condition with others for some of its opaque Booleans."""
+    if c.kind == "var" and c.name in made:
+        return made[c.name]
     if c.kind == "not":
-        return ~with_truths(c.parts[0], truths)
+        return ~with_conditions(c.parts[0], made)
     if c.kind in ("and", "or"):
-        parts = [with_truths(p, truths) for p in c.parts]
+        parts = [with_conditions(p, made) for p in c.parts]
         return all_of(parts) if c.kind == "and" else any_of(parts)
     return c
 
