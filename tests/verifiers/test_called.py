@@ -119,6 +119,24 @@ def test_a_wrapper_may_tell_first_where_the_counters_are() -> None:
     assert not _open(judged(text))
 
 
+@pytest.mark.requirement("VF-10")
+@pytest.mark.parametrize(("way", "open_"), [
+    ("%t = pto.addptr %s, %c1 : !pto.ptr<f32> -> !pto.ptr<f32>", False),
+    ("%t = pto.addptr %p, %c1 : !pto.ptr<f32> -> !pto.ptr<f32>", True),
+    ("%more = arith.cmpi eq, %c1, %n : index\n%t = arith.select %more, %p, %p : !pto.ptr<f32>", True),
+    ("%t = scf.for %i = %c0 to %n step %c1 iter_args(%v = %p) -> (!pto.ptr<f32>) {\n"
+     "scf.yield %v : !pto.ptr<f32>\n}",
+     True)])
+def test_a_table_may_be_the_callers_tensor_under_another_name(way: str, open_: bool) -> None:
+    """The kernel stores to `%p` what the function looks up there."""
+    text = with_function(pipes(
+        way, load_a("a"), both("MTE2 MTE3"), write("a").replace("%dst", "%back"), f"func.call @called(%t) : {POINTER}",
+        args="%s: !pto.ptr<f32>, %n: index").replace("%dst = ", "%back = ").replace(
+            "make_tensor_view %q", "make_tensor_view %p"),
+        "%z = arith.constant 0 : index\n%v = pto.load_scalar %o[%z] : !pto.ptr<f32> -> f32", "%o: !pto.ptr<f32>")
+    assert _open(judged(text)) is open_
+
+
 @pytest.mark.requirement("VF-10", "EV-06")
 @pytest.mark.parametrize("chip", ["a2a3", "a5"])
 @pytest.mark.parametrize("nested", [False, True])

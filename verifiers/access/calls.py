@@ -17,6 +17,7 @@ _SECTION = "pto.section."
 _SETTING = "pto.set_ffts"
 """Tells where the counters between cores are; it comes before all else."""
 _READING = "pto.load_scalar"
+_ADVANCE = "pto.addptr"
 
 
 def unfollowed(func: Func) -> frozenset[Op]:
@@ -77,16 +78,29 @@ def _runs(func: Func, call: Op, asked: Callable[[str], bool], seen: set[str]) ->
 
 
 def _looks_up(func: Func, call: Op, callee: Func) -> bool:
-    """Whether a function only reads scalars from memory that the caller hands to functions alone."""
-    if any(_is_acting(op) and op.name != _READING for op in walk_ops(callee)) or any(
-            op.name == CALL for op in walk_ops(callee)):
+    """Whether a function only reads scalars from memory that the caller hands to such functions alone."""
+    if not _reads_alone(callee):
         return False
-    tables = {v for v in call.operands() if isinstance(v.type, PtrType)}
-    return not any(_uses(op, tables) for op in walk_ops(func) if op.name != CALL)
+    ahead = {op.result: op.arg("ptr") for op in walk_ops(func) if op.name == _ADVANCE}
+
+    def table(value: Value) -> Value:
+        while value in ahead:
+            value = ahead[value]
+        return value
+
+    tables = {table(v) for v in call.operands() if isinstance(v.type, PtrType)}
+    used = {table(v) for op in walk_ops(func) if not _hands_on(func, op) for v in op.operands()}
+    return tables <= set(func.args) and not tables & used
 
 
-def _uses(op: Op, values: set[Value]) -> bool:
-    return any(v in values for v in op.operands())
+def _hands_on(func: Func, op: Op) -> bool:
+    """Whether an op does nothing to the memory of its operands but to have it looked up."""
+    callee = func.callee(_name(op)) if op.name == CALL else None
+    return op.name == _ADVANCE or (callee is not None and _reads_alone(callee))
+
+
+def _reads_alone(callee: Func) -> bool:
+    return all(op.name != CALL and (op.name == _READING or not _is_acting(op)) for op in walk_ops(callee))
 
 
 def _is_acting(op: Op) -> bool:
