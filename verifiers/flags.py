@@ -12,6 +12,7 @@ from functools import lru_cache
 from pypto_verified.index import Cond, Expr, const, eq, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.module import EnumAttr, Op
+from pypto_verified.pto.op_pipes import names_pipes
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.records import dataclass
 from pypto_verified.targets.events import pipe_of
@@ -45,7 +46,7 @@ def action_of(step: Step) -> Action | None:
         return None
     ends = (("src_op", "dst_op") if "src_op" in op.attrs else ("src_pipe", "dst_pipe"))
     pipes = tuple(pipe_of(a.member) for a in (op.attrs.get(e) for e in ends) if isinstance(a, EnumAttr))
-    if len(pipes) != 2 or "" in pipes:
+    if len(pipes) != 2 or "" in pipes or not names_pipes(op):
         return None
     return Action(step, op.name in _SETS, (pipes[0], pipes[1]), _id(step))
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pypto_verified.layouts import Space
-from pypto_verified.pto.module import Op, Value
+from pypto_verified.pto.module import EnumAttr, Op, Value
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.spec import Phase
 from pypto_verified.pto.types import MultiTileBufType, TileBufType
-from pypto_verified.targets.pipes import pipe_readings
+from pypto_verified.targets.events import pipe_of
+from pypto_verified.targets.pipes import is_pipe, pipe_readings
 
 
 def op_pipes(op: Op, target: str) -> tuple[tuple[str, ...], str]:
@@ -26,6 +27,11 @@ def op_phases(op: Op, target: str) -> tuple[tuple[Phase, ...], ...]:
     pipes, _ = op_pipes(op, target)
     others = [p for p in pipes if len(own) == 1 and p != own[0].pipe]
     return (own, *((Phase(p, own[0].reads, own[0].writes),) for p in others))
+
+
+def names_pipes(op: Op) -> bool:
+    """Whether all pipes that an op names are pipes that ops run on."""
+    return all(is_pipe(pipe_of(a.member)) for a in op.attrs.values() if isinstance(a, EnumAttr) and a.kind == "pipe")
 
 
 def _space(value: Value | None) -> Space | None:

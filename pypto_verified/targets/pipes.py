@@ -92,6 +92,14 @@ PIPE_READINGS: tuple[PipeReading, ...] = (
 )
 
 
+_HELD = frozenset({"S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX", ALL})
+
+
+def is_pipe(name: str) -> bool:
+    """Whether a text names a pipe that ops run on, or all of them: the dialect has names for others too (MTE4, V2)."""
+    return name in _HELD
+
+
 def pipe_readings(
     op: str, target: str, src: Space | None, dst: Space | None, scratch: bool
 ) -> tuple[tuple[str, ...], str]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from pypto_verified.simulator.errors import UnmodelledError
 from pypto_verified.simulator.schedule import Outcome
 from tests.simulator.text import ramp, zeros
 from tests.simulator.timed import ORDERS, Timed
@@ -169,3 +170,11 @@ def test_in_cpu_mode_events_order_nothing_and_occupancy_is_still_checked() -> No
     np.testing.assert_array_equal(outcome.outputs["out"], a)
     assert "is set while" in told(twice("ssww").under("cpu", "a2a3"))[0]
     assert twice("w").under("cpu", "a2a3").deadlock is None
+
+
+def test_a_flag_of_a_pipe_on_which_no_op_runs_is_not_modelled() -> None:
+    """The dialect has more names of pipes than the chips have pipes."""
+    k = Timed()
+    k.set("V>MTE4")
+    (error,) = k.under("program", "a5").errors
+    assert isinstance(error, UnmodelledError) and error.message == "pto.set_flag of pipe MTE4"

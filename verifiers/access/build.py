@@ -10,6 +10,7 @@ from pypto_verified.index import Cond, Expr, all_of, const, eq, maximum
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import Block, EnumAttr, Func, Op, Value
+from pypto_verified.pto.op_pipes import names_pipes
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.spec import Phase
 from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
@@ -437,6 +438,8 @@ class _Builder:
         row = TABLE.get(op.name)
         if row is not None and op in self.unfollowed:
             row = replace(row, modelled=False)
+        if not names_pipes(op):
+            self._gap(op, f"{op.name} of a pipe on which no op runs")
         operands: dict[str, tuple[Operand, ...]] = {
             group: tuple(self.handles.operand(v) for v in values) for group, values in op.args.items()}
         works = row is not None and row.effect in ("compute", "sync")

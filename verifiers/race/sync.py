@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from pypto_verified.index import Expr, const
 from pypto_verified.pto.module import EnumAttr
+from pypto_verified.pto.op_pipes import names_pipes
 from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.events import pipe_of
@@ -55,6 +56,8 @@ class Sync:
 def sync_of(step: Step, target: Target) -> Sync | None:
     """What a step does as a sync op of its own core; None if nothing. A barrier that the target drops is nothing."""
     op = step.op
+    if not names_pipes(op):
+        return None
     flag = action_of(step)
     if flag is not None:
         source, destination = flag.pair

@@ -21,7 +21,7 @@ from pypto_verified.simulator.schedule.core import SCALAR, Core
 from pypto_verified.simulator.schedule.faults import EventError, LeftSetError
 from pypto_verified.simulator.schedule.queue import Item, Want
 from pypto_verified.targets.events import pipe_of
-from pypto_verified.targets.pipes import ALL, barrier_holds
+from pypto_verified.targets.pipes import ALL, barrier_holds, is_pipe
 
 Key: TypeAlias = tuple[str, str, int]
 """(source pipe, destination pipe, id)."""
@@ -175,13 +175,14 @@ def number(op: Op, args: dict[str, object], group: str) -> int:
 
 
 def member(op: Op, name: str) -> str:
-    """The pipe that an enum attribute names."""
+    """The pipe that an enum attribute names. UnmodelledError for one on which no op runs."""
     found = op.attrs.get(name)
-    if isinstance(found, EnumAttr):
-        return pipe_of(found.member)
-    if isinstance(found, str):
-        return pipe_of(found)
-    raise UnmodelledError(f"{op.name} without {name}")
+    if not isinstance(found, EnumAttr | str):
+        raise UnmodelledError(f"{op.name} without {name}")
+    pipe = pipe_of(found.member if isinstance(found, EnumAttr) else found)
+    if not is_pipe(pipe):
+        raise UnmodelledError(f"{op.name} of pipe {pipe}")
+    return pipe
 
 
 def _key(core: Core, issue: Issue) -> Key:
