@@ -56,8 +56,6 @@ class Sync:
 def sync_of(step: Step, target: Target) -> Sync | None:
     """What a step does as a sync op of its own core; None if nothing. A barrier that the target drops is nothing."""
     op = step.op
-    if not names_pipes(op):
-        return None
     flag = action_of(step)
     if flag is not None:
         source, destination = flag.pair
@@ -72,13 +70,13 @@ def sync_of(step: Step, target: Target) -> Sync | None:
         scope = op.attrs.get("scope")
         local = isinstance(scope, EnumAttr) and scope.member == "local_memory"
         return None if local else Sync(step, Kind.FENCE)
-    if op.name in ("pto.barrier", "pto.barrier_sync"):
+    if op.name in ("pto.barrier", "pto.barrier_sync") and names_pipes(op):
         named = op.attrs.get("pipe", op.attrs.get("op_type"))
         pipe = pipe_of(named.member) if isinstance(named, EnumAttr) else ""
         if pipe == ALL:
             return Sync(step, Kind.DRAIN)
         return Sync(step, Kind.BARRIER, pipe) if pipe and barrier_holds(target, pipe) else None
-    if op.name.startswith(("pto.get_buf", "pto.rls_buf")):
+    if op.name.startswith(("pto.get_buf", "pto.rls_buf")) and names_pipes(op):
         named = op.attrs.get("op_type")
         pipe = pipe_of(named.member) if isinstance(named, EnumAttr) else ""
         kind = Kind.ACQUIRE if op.name.startswith("pto.get_buf") else Kind.RELEASE
