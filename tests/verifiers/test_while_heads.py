@@ -6,7 +6,19 @@ import pytest
 
 from pypto_verified.report.model import Verdict
 from tests.verifiers.examples_race import VEC, exp, write
-from tests.verifiers.kernels import alloc, check, fill, finding, kernel, load, store, verdicts, view, window
+from tests.verifiers.kernels import (
+    alloc,
+    check,
+    fill,
+    finding,
+    kernel,
+    load,
+    obligations,
+    store,
+    verdicts,
+    view,
+    window,
+)
 
 PROVED, REFUTED, UNKNOWN = {Verdict.PROVED}, {Verdict.REFUTED}, {Verdict.UNKNOWN}
 
@@ -90,3 +102,16 @@ def test_a_place_that_the_loop_hands_on_is_not_the_callers(where: str, before: t
     found = {o.verdict for o in check(text, families="WRITE", outputs=("q",)).obligations
              if o.rule in ("WRITE-NEST", "WRITE-UNION")}
     assert found == UNKNOWN
+
+
+@pytest.mark.parametrize("relation", ["une", "ult"])
+def test_a_float_that_a_while_loop_leaves_may_be_no_number(relation: str) -> None:
+    """It then differs from itself, and is less than itself or unordered: the store of 64 rows to 32 is made."""
+    text = kernel("\n".join((
+        "%r = scf.while (%x = %one) : (f32) -> f32 {", "%more = arith.cmpf olt, %x, %one : f32",
+        "scf.condition(%more) %x : f32", "} do {", "^bb0(%y: f32):", "%n = arith.addf %y, %one : f32",
+        "scf.yield %n : f32", "}", alloc("t", VEC), fill("t", VEC), view("o", "q", "c32"),
+        f"%odd = arith.cmpf {relation}, %r, %r : f32", "scf.if %odd {",
+        window("w", "o", "%c0, %c0", "%c64, %c64", "64x64"), store("t", "w", VEC, "64x64"), "}")))
+    rows, columns = obligations(check(text, families="BOUND"), "BOUND-UPPER")
+    assert rows.verdict is not Verdict.PROVED and columns.verdict is Verdict.PROVED
