@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import pytest
 
+from pypto_verified.index import symbol
 from pypto_verified.pto.reader import read as parse
 from pypto_verified.report.model import FunctionResult, Verdict
 from pypto_verified.targets import target
 from pypto_verified.witness import replayed
 from tests.verifiers.examples_race import VEC, exp, pipes, read
-from tests.verifiers.kernels import fill, load, unary
+from tests.verifiers.kernels import fill, kernel, load, unary
 from verifiers import Options, verify
+from verifiers.access import build_program
+from verifiers.race.values import Values
 
 
 def slot(index: str) -> tuple[str, ...]:
@@ -92,3 +95,18 @@ def test_a_tile_whose_rows_are_computed_from_a_guess_may_be_empty(rows: str, ver
     raw = [o for o in result.obligations if o.rule == "RACE-RAW"]
     assert {o.verdict for o in raw} == {verdict}
     assert not any(f.verdict is Verdict.ERROR for f in result.findings)
+
+
+def test_a_value_comes_from_what_it_is_chosen_from_and_not_from_what_is_chosen_by_it() -> None:
+    """%s is n or %x, which is not followed; what stands further down speaks of %s too."""
+    text = kernel("\n".join((
+        "%some = arith.cmpi ne, %n, %m : index", "%x = arith.remui %m, %c3 : index",
+        "%two = arith.cmpi eq, %x, %c2 : index", "%s = arith.select %two, %n, %x : index",
+        "%t = arith.select %some, %s, %n : index", "%other = arith.cmpi ne, %t, %n : index",
+        "%v = arith.divsi %t, %c4 : index", "%u = arith.select %other, %n, %m : index",
+        "%w = arith.select %other, %t, %v : index")), "%n: index, %m: index")
+    (func,) = parse(text, "k.pto").funcs
+    values = Values(build_program(func, "k.pto", "a2a3"), {"n": 0, "m": 2, "x": 1})
+    assert {n: values.of(symbol(n)) for n in "stuw"} == {"s": 1, "t": 1, "u": 0, "w": 1}
+    assert values.sources({"s"}) == {"x"}
+    assert values.sources({"t"}) == {"m", "n", "x"}

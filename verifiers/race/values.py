@@ -45,7 +45,7 @@ class Values(dict[str, int]):
         self._kinds = program.symbols.kinds
         self.derived = frozenset(n for n, k in self._kinds.items() if k is SymbolKind.DEFINED)
         self._opaque = frozenset(program.symbols.truths)
-        self._facts = [(c, names_of(c)) for c in conjuncts(program.symbols.facts)]
+        self._facts = _facts_by_name(program, program.symbols.facts)
         self._open: set[str] = set()
         self._least = {n: a.lo for n, a in symbols_of(program.symbols.facts).items()}
 
@@ -142,9 +142,9 @@ class Values(dict[str, int]):
         self._open.add(name)
         circular = False
         try:
-            for fact, names in self._facts:
+            for fact, names in self._facts.get(name, ()):
                 try:
-                    value = self._solved_by(fact, name) if name in names else None
+                    value = self._solved_by(fact, name)
                 except _CircularError:
                     circular = True
                     continue
@@ -174,6 +174,22 @@ class Values(dict[str, int]):
                 rest = c.expr - factor * _alone(c.expr, name)
                 return -factor * self.of(rest) if name not in symbols_of(rest) else None
         return None
+
+
+@lru_cache(maxsize=4)
+def _facts_by_name(
+    program: AccessProgram, facts: Cond
+) -> Mapping[str, tuple[tuple[Cond, frozenset[str]], ...]]:
+    """The facts that speak of each name, with all names of each: first those that were told when it was made, which say
+    what it is; in others it may say what a later one is."""
+    age = {name: n for n, name in enumerate(program.symbols.kinds)}
+    found: dict[str, list[tuple[bool, Cond, frozenset[str]]]] = {}
+    for fact in conjuncts(facts):
+        names = names_of(fact)
+        newest = max((n for n in names if n in age), key=age.__getitem__, default="")
+        for name in names:
+            found.setdefault(name, []).append((name != newest, fact, names))
+    return {name: tuple((c, n) for _, c, n in sorted(own, key=lambda f: f[0])) for name, own in found.items()}
 
 
 def _alone(e: Expr, name: str) -> Expr:
