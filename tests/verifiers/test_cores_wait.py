@@ -13,7 +13,7 @@ from pypto_verified.simulator import schedule
 from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.targets import target
 from tests.verifiers.examples_race import cores
-from tests.verifiers.kernels import alloc, fill, kernel, tile
+from tests.verifiers.kernels import alloc, fill, kernel, load, store, tile, view, window
 from verifiers import Options, verify
 
 PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
@@ -151,3 +151,24 @@ def test_a_flag_between_cores_may_have_its_id_in_a_value(waited: tuple[int, int]
     assert "%c3" in text
     results = verify(read(text, "k.pto"), target("a2a3"), Options(families=frozenset({"RACE"})))
     assert {o.verdict for r in results for o in r.obligations if o.rule == "RACE-CORE"} == {verdict}
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize("late", [False, True])
+def test_an_answer_orders_a_lane_that_has_been_heard_before_it_is_given(late: bool) -> None:
+    """Each lane stores rows of its own, tells the cube, hears its answer and loads them again. A cube of a5 that hears
+    the second lane after it has answered both tells that one nothing."""
+    vec, whole = tile(), "32x64"
+    answers, last = (told(5), told(21)), heard(19, "FIX")
+    text = both((heard(3, "FIX"), *((*answers, last) if late else (last, *answers))), (
+        *LANE[:2], "%row = arith.muli %lane, %c32 : index", view("o", "q", "c64"),
+        window("w", "o", "%row, %c0", "%c32, %c64", whole), alloc("t", vec), alloc("u", vec, 16384), fill("t", vec),
+        "pto.set_flag [<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]", "pto.wait_flag [<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]",
+        store("t", "w", vec, whole), told(3, "MTE3"), heard(5, "MTE2"), load("w", "u", vec, whole)))
+    text = text.replace("pto.sync.wait #", "pto.wait_intra_block #").replace("pto.sync.set #", "pto.set_intra_block #")
+    (result,) = verify(read(text, "k.pto"), target("a5"), Options(families=frozenset({"RACE"})))
+    (found,) = (o for o in result.obligations if o.rule == "RACE-RAW" and "tload after tstore" in o.site)
+    assert (found.verdict is PROVED) is not late
+    rows = np.zeros((64, 64), np.float32)
+    outcome = schedule.run(read(text, "k.pto"), target("a5"), {"p": rows, "q": rows}, schedule="late")
+    assert outcome.deadlock is None and bool(outcome.races) is late
