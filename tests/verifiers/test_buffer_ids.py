@@ -9,7 +9,7 @@ from pypto_verified.pto.reader import read as parse
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator import schedule
 from pypto_verified.targets import target
-from tests.verifiers.examples_event import flags, loop
+from tests.verifiers.examples_event import branch, flags, loop
 from tests.verifiers.examples_race import VEC, exp, pipes, read, write
 from tests.verifiers.kernels import check, load, unary, verdicts
 
@@ -72,6 +72,30 @@ def test_who_takes_a_buffer_waits_for_all_that_gave_it_back(id: str, expected: V
         held("TSTORE_VEC", "1", write("a")), held("TLOAD", "1", read("a")))
     assert raced(text) is (expected is REFUTED)
     assert check(text, chip="a5", families="RACE").verdict is expected
+
+
+@pytest.mark.requirement("EV-02")
+@pytest.mark.parametrize(("around", "before", "expected"), [
+    (branch("eq, %M, %c1", held("TLOAD", "1")), "", REFUTED),
+    (loop("M", held("TLOAD", "1")), "", REFUTED),
+    (loop("M", held("TLOAD", "1")), held("TLOAD", "1"), PROVED)])
+def test_who_takes_a_buffer_that_nobody_gave_back_waits_for_nobody(
+    around: str, before: str, expected: Verdict
+) -> None:
+    """The release stands in a branch or a loop of M turns; there may be none since the load."""
+    text = pipes(read("a"), before, around, held("TVEC", "1", exp("a", "b")), args="%M: index")
+    assert check(text, chip="a5", families="RACE").verdict is expected
+    module = parse(text, "k.pto")
+    runs = [schedule.replay(module, "k", {"M": n}, target("a5"), schedule="late") for n in (0, 1)]
+    assert any(run.races for run in runs) is (expected is REFUTED)
+    assert not runs[1].races
+
+
+@pytest.mark.requirement("EV-02")
+def test_a_buffer_that_is_free_at_first_is_waited_for_from_the_second_turn_on() -> None:
+    text = pipes(
+        loop("M", held("TLOAD", "1", read("a")), held("TVEC", "1", exp("a", "b"))), args="%M: index")
+    assert check(text, chip="a5", families="RACE").verdict is PROVED
 
 
 @pytest.mark.parametrize("id", ["1", "%c1"])

@@ -17,7 +17,9 @@ _INDEX = {p: i for i, p in enumerate(PIPES)}
 
 class Order:
     """The state between two ops. `live`: accesses whose bytes have not been overwritten since; `unfenced`, `uncleaned`:
-    writes to global memory that no fence, and that no cleaning of the data cache, has followed."""
+    writes to global memory that no fence, and that no cleaning of the data cache, has followed; `flags`: also buffer
+    ids, by their number. Nobody gets past a wait for a flag that was not set, as EVENT-WAIT shows, but everybody past
+    one for a buffer that was not released: what that tells is nothing at all."""
 
     __slots__ = ("flags", "live", "pending", "uncleaned", "unfenced")
 
@@ -52,9 +54,13 @@ class Order:
                 self.pending[i] |= bits
                 changed = True
         for key, bits in other.flags.items():
-            known = self.flags.get(key)
-            if known is None or bits | known != known:
-                self.flags[key] = bits if known is None else known | bits
+            known = self.flags.get(key, before[0] if isinstance(key, int) else 0)
+            if key not in self.flags or bits | known != known:
+                self.flags[key] = known | bits
+                changed = True
+        for key, known in self.flags.items():
+            if isinstance(key, int) and key not in other.flags and other.live | known != known:
+                self.flags[key] = known | other.live
                 changed = True
         return changed
 
