@@ -213,9 +213,10 @@ _ROWS = (
         "PTO-ISA TPop.hpp: without a split each lane has the whole tile; PyPTO SplitVectorKernel guards such bodies",
     ),
     Assumption(
-        "BLOCKS-DATA", "where data, or scalars of the caller, say what bytes each block of a launch reads and writes, "
-        "no block uses what another one writes", "what data and callers say of the blocks is not known",
-        ("RACE",), "kernels of real models write caches at places that a table gives each block",
+        "BLOCKS-DATA", "where more than the index of the block says what bytes each block of a launch reads and "
+        "writes, or it says nothing, no block is disturbed by what another one writes",
+        "what blocks use is compared whatever says it", ("RACE",),
+        "kernels of real models write caches at places that a table gives each block",
     ),
     Assumption(
         "FIFO-CREDITS", "the producer of a pipe starts with as many credits as the pipe has slots",

@@ -36,7 +36,7 @@ def meet(text: str) -> bool:
     ((put("mine"), meeting(), get("next")), {PROVED}),
     ((meeting(), put("mine"), get("next")), {REFUTED}),
     ((get("next"), meeting(), put("mine"), meeting()), {PROVED}),
-    ((get("next", "qv"), put("mine")), set()),
+    ((get("next", "qv"), put("mine")), set()), ((put("mine"),), set()),
     ((put("mine"), put("next")), {REFUTED}),
     ((get("c0"), put("mine")), {REFUTED}),
 ])
@@ -95,6 +95,26 @@ def test_where_data_say_what_blocks_use_they_are_taken_to_be_apart() -> None:
     result = check(moved, families="RACE", strict=True)
     assert verdicts(result, "RACE-BLOCK") == {PROVED}
     assert not any("BLOCKS-DATA" in o.assumptions for o in result.obligations)
+
+
+@pytest.mark.parametrize("body", [(put("c0"),), (put("c0"), get("c16")), (put("c16"), put("c0"))])
+def test_what_the_index_of_the_block_does_not_tell_is_taken_for_harmless(body: tuple[str, ...]) -> None:
+    """All blocks store to one place, the same for all that is known."""
+    text = blocks(*body, get("mine", "qv"))
+    result = check(text, families="RACE")
+    assert verdicts(result, "RACE-BLOCK") == {PROVED}
+    assert any("BLOCKS-DATA" in o.assumptions for o in result.obligations)
+    assert UNKNOWN in verdicts(check(text, families="RACE", strict=True), "RACE-BLOCK")
+
+
+def test_a_race_that_another_one_hides_is_no_fault_of_this_tool() -> None:
+    """Both blocks store to the rows of the second one: of each a run remembers the last store."""
+    text = blocks(put("next"), put("mine"), get("mine"))
+    found = [f for f in check(text, families="RACE").findings if f.rule == "RACE-BLOCK" and f.verdict is REFUTED]
+    seen = [confirm_order(read(text, "k.pto"), "k", f.rule, dict(f.witness), target("a2a3"), line=f.text_line or 0,
+                          first=int(f.site.rpartition(" line ")[2].split()[0])) for f in found]
+    assert any(s.startswith("confirmed: ") for s in seen)
+    assert any(s.startswith("not run: another race of the two blocks") for s in seen)
 
 
 @pytest.mark.parametrize(("barrier", "expected"), [(meeting("mix"), PROVED), (ALL, REFUTED)])

@@ -40,7 +40,7 @@ def pairs(context: Context) -> Iterator[BlockSite]:
         ordered = next(filter(None, (_unfollowed(p, context.target) for p in (one, two))), "")
         for a, b in product(_global(one, context.target), _global(two, context.target)):
             key = (one.kind, a.place.key(), a.writes, a.step.path, two.kind, b.place.key(), b.writes, b.step.path)
-            if _meet(a, b) and key not in seen and _told(one.program, a) | _told(own, b):
+            if key not in seen and _meet(one.program, a, b):
                 parted = barriers[0][a.step.index] != barriers[1][b.step.index]
                 seen.update((key, (*key[4:], *key[:4])) if one.program is own else (key,))
                 yield _site(context, one, a, b, parted, ordered)
@@ -51,22 +51,22 @@ def _global(part: Part, target: Target) -> list[Access]:
             if is_global(a) and a.step.op not in part.foreign]
 
 
-def _meet(a: Access, b: Access) -> bool:
-    """Whether two accesses of two blocks may be in conflict, if they share bytes."""
-    same_op = a.step is b.step and a.writes and b.writes
-    return a.place.arena == b.place.arena and (a.writes or b.writes) and not same_op and not (
-        adds(a.step) and adds(b.step))
+def _meet(program: AccessProgram, a: Access, b: Access) -> bool:
+    """Whether two accesses of two blocks may be in conflict, if they share bytes. One op that both write by, at a place
+    that the index of the block tells, is WRITE-TWICE's."""
+    if a.place.arena != b.place.arena or not (a.writes or b.writes) or (adds(a.step) and adds(b.step)):
+        return False
+    return a.step is not b.step or not (a.writes and b.writes) or BLOCK not in _placed(program, a)
 
 
-def _told(program: AccessProgram, access: Access) -> bool:
-    """Whether the index of the block says where an access is, or whether it takes place."""
-    return BLOCK in _behind(program, access)
+def _placed(program: AccessProgram, access: Access) -> frozenset[str]:
+    """What says where an access is."""
+    return related(program.symbols, through_loops(access.step, names(access.place)))
 
 
 def _behind(program: AccessProgram, access: Access) -> frozenset[str]:
     """What an access depends on."""
-    placed = related(program.symbols, through_loops(access.step, names(access.place)))
-    return related(program.symbols, placed | names_of(access.step.path))
+    return related(program.symbols, _placed(program, access) | names_of(access.step.path))
 
 
 def _site(context: Context, one: Part, a: Access, b: Access, parted: bool, ordered: str) -> BlockSite:
@@ -82,7 +82,7 @@ def _site(context: Context, one: Part, a: Access, b: Access, parted: bool, order
         *(symbol(n) >= 2 for n in (BLOCKS,) if not two)))
     here, share_none = substitute_cond(b.step.path, two), apart(place, b.place.at(two))
     given = {own.symbols.kinds.get(n) or other.symbols.kinds.get(n) for n in involved - {BLOCKS}} & UNCONSTRAINED
-    open_ = bool(given or a.somewhere or b.somewhere) and not parted
+    open_ = bool(given or BLOCK not in involved or a.somewhere or b.somewhere) and not parted
     by_data = open_ and not context.ladder.entails(both & here & context.assumed, share_none)
     line = other.location(a.step.op).line
     does = "written" if a.writes else "read"

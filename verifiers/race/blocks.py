@@ -1,9 +1,10 @@
 """RACE: what one block of a launch writes to global memory and another one reads, or writes by another op.
 
 All blocks run the same text at once, on the same tensors, and nothing but a barrier of all cores orders them. Judged
-are the first two blocks, and pairs of which a part is told from the index of the block: there the author divides the
-tensor. Where their number has a part in a place, as in a loop in which blocks take turns, there are just these two. One
-op that both write by: WRITE-TWICE.
+are the first two blocks. Where the index of the block tells a part of what they use, the author divides the tensor;
+where it does not, or data and callers have a part in it too, they are taken not to disturb each other (BLOCKS-DATA).
+Where the number of blocks has a part in a place, as in a loop in which they take turns, there are just these two. One
+op by which both write, at a place that is told from the index: WRITE-TWICE.
 """
 
 from __future__ import annotations
@@ -26,8 +27,8 @@ OTHER = "_other"
 class BlockSite(Site):
     """An access of one block to `tensor`, and one of another block, `other` at `line`, that may share bytes with it;
     whether each `writes`. `both`: what is known of the other block; `apart`: that they share none; `parted`: a barrier
-    of all cores stands between them; `ordered`: what may order them, and is not followed; `by_data`: what data or the
-    caller say decides (assumption BLOCKS-DATA)."""
+    of all cores stands between them; `ordered`: what may order them, and is not followed; `by_data`: the index of the
+    block alone does not decide (assumption BLOCKS-DATA)."""
 
     tensor: str
     other: Op
@@ -45,7 +46,7 @@ class BlockSite(Site):
             return ""
         if not self.by_data:
             return self.ordered
-        return "data or scalars of the caller decide which bytes each block uses" if self.context.strict else ""
+        return "more than the index of the block decides which bytes each one uses" if self.context.strict else ""
 
     @property
     def holds(self) -> Cond:

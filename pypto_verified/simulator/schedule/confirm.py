@@ -85,6 +85,9 @@ def confirm_order(
             held=frozenset({race.first.line}), blocks=blocks), names or {})
     if found:
         return f"confirmed: {found}" + (f"; with {contents}" if str(contents) else "")
+    hides = [r for r in (*outcome.races, *outcome.also) if rule == _BLOCKS and r.first.core != r.second.core]
+    if hides:
+        return f"not run: another race of the two blocks comes in between: {hides[0]}"
     if outcome.stopped:
         last = outcome.errors[-1]
         return f"not run: the run stops before: {'step limit' if isinstance(last, StepLimitError) else last}"
