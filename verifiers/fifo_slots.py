@@ -200,4 +200,34 @@ FIFO_OVERRUN: Rule[CreditSite] = Rule(
 )
 
 
-RULES = (FIFO_SLOT, FIFO_RING, FIFO_OVERRUN)
+def _counters(context: Context) -> Iterator[CreditSite]:
+    """The same pipes, with whether their producer pushes no more tiles than a counter holds."""
+    program, most = context.program, context.target.flag_count_max
+    for step in (s for s in program.steps if s.op.name in INITS):
+        pipe, slots = pipe_id(step.op), slots_of_pipe(context, step)
+        ledger = LEDGERS[context.target.name] if context.strict else LEDGERS["a2a3"]
+        for op in ("pto.tpush_to_aiv", "pto.tpush_to_aic"):
+            if pipe in used(program, op):
+                pushes = tuple(Moved(program, op, pipe, lane) for lane in LANES)
+                fits = Few() if ledger.outstanding(slots) <= most else few(context, pushes, most)
+                yield CreditSite(context, step.op, TRUE, f"{op_text(step.op)} pipe {pipe}", slots, ledger, fits)
+
+
+FIFO_COUNTER: Rule[CreditSite] = Rule(
+    id="FIFO-COUNTER",
+    formula="outstanding(slots) <= 15, or pushes <= 15",
+    kind=SAFETY, observable=True, requires=("XC-09",),
+    source="PTO-ISA npu/*/TPush.hpp, Producer::record: a flag a tile; set_cross_core: counters of 4 bits",
+    claim="no pipe has more tiles waiting than the counter of its flag holds",
+    sites=_counters, applies=always, assumptions=("FIFO-CREDITS",), chosen=lambda s: trip_names(s.context.program),
+    goal=lambda s: as_cond(s.ledger.outstanding(s.slots) <= s.context.target.flag_count_max) | s.fits.holds,
+    shown=lambda s: s.fits.given,
+    explain=lambda s, w: (
+        f"{op_text(s.op)} with {s.slots} slots lets its producer be {s.ledger.outstanding(s.slots)} tiles ahead, and "
+        f"the counter of its flag holds {s.context.target.flag_count_max}"),
+    help=lambda s: f"use {s.context.target.flag_count_max} slots at most",
+    mutant=lambda s: as_cond(s.ledger.outstanding(s.slots) <= 2 * s.context.target.flag_count_max),
+)
+
+
+RULES = (FIFO_SLOT, FIFO_RING, FIFO_OVERRUN, FIFO_COUNTER)

@@ -136,6 +136,9 @@ PAIRS: dict[str, Pair] = {
     "FIFO-RING": Pair(
         pair_of_cores(turns("%c8", PUSH), turns("%c8", _BOTH), reserved=16384),
         pair_of_cores(turns("%c8", PUSH), turns("%c8", _BOTH), reserved=8192)),
+    "FIFO-COUNTER": Pair(
+        pair_of_cores(turns("%c32", PUSH), turns("%c32", _BOTH), slots=8, reserved=131072, last="cube"),
+        pair_of_cores(turns("%c32", PUSH), turns("%c32", _BOTH), slots=16, reserved=131072, last="cube")),
     "FIFO-OVERRUN": Pair(
         pair_of_cores(turns("%c32", PUSH), turns("%c32", _BOTH), slots=6, last="cube"),
         pair_of_cores(turns("%c32", PUSH), turns("%c32", _BOTH), slots=5, last="cube")),

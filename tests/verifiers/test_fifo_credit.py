@@ -8,6 +8,8 @@ import pytest
 from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator import schedule
+from pypto_verified.simulator.schedule.confirm import confirm_order
+from pypto_verified.simulator.schedule.faults import CounterError
 from pypto_verified.targets import target
 from tests.verifiers.examples_fifo import FREE, HALF, PUSH, SIZE, pair_of_cores, pop, turns
 from tests.verifiers.examples_split import ACC, MAT, core
@@ -74,6 +76,26 @@ def test_slots_of_global_memory_that_are_handed_out_are_given_back_so(chip: str,
 
 def test_tiles_that_are_copied_out_of_their_slots_have_no_say() -> None:
     assert verdicts(pair_of_cores(turns("%n", PUSH, PUSH), turns("%n", TWO)), "FIFO-CREDIT", "a2a3") == set()
+
+
+# The counter of a pipe's flag
+
+@pytest.mark.requirement("XC-09")
+@pytest.mark.parametrize(("slots", "tiles", "expected"), [
+    (8, "%c32", PROVED), (14, "%c32", PROVED), (16, "%c32", REFUTED), (16, "%c15", PROVED), (16, "%c16", REFUTED),
+    (32, "%n", REFUTED)])
+def test_a_flag_counts_fifteen_tiles(slots: int, tiles: str, expected: Verdict) -> None:
+    """One more than four bits hold, if the lanes are late; credits let as many wait as there are slots."""
+    turn = pop() + "\n" + FREE
+    text = pair_of_cores(turns(tiles, PUSH), turns(tiles, turn), slots=slots, reserved=262144, last="cube")
+    module, chip = read(text, "k.pto"), target("a2a3")
+    assert verdicts(text, "FIFO-COUNTER") == {expected}
+    found = [f for f in check(text, families="FIFO").findings if f.rule == "FIFO-COUNTER"]
+    for f in found:
+        seen = confirm_order(module, "cube", f.rule, dict(f.witness), chip)
+        assert seen.startswith("confirmed: ") and "the counter of a pipe exceeds 15" in seen
+    late = schedule.replay(module, "cube", {"n": 20}, chip, schedule="late")
+    assert not any(isinstance(e, CounterError) for e in late.errors) or expected is REFUTED
 
 
 # What a run shows

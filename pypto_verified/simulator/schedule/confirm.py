@@ -23,10 +23,10 @@ _FLAGS = ("EVENT-SET", "EVENT-WAIT", _EXIT, "EVENT-AGAIN")
 _VISIBLE = "RACE-VISIBLE"
 _SHARED = "FIFO-APART"
 _BLOCKS = "RACE-BLOCK"
-_COUNTER = "EVENT-COUNT"
+_COUNTER, _PIPE_COUNTER = "EVENT-COUNT", "FIFO-COUNTER"
 _AHEAD = ("program", "late", "eager", "random")
 """Schedules of which one lets either core run ahead of the other."""
-ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE, _SHARED, _COUNTER, *PIPE_RULES)
+ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE, _SHARED, _COUNTER, _PIPE_COUNTER, *PIPE_RULES)
 """Rules whose failure shows in the order of a run."""
 BEHIND = ("not run: deadlock: ", "not run: a flag is misused first: ")
 """How `confirm_order` begins where another fault keeps the run from what is claimed."""
@@ -49,11 +49,12 @@ def confirm_order(
     if rule == _SHARED:
         return _compared(outcome, replay(
             module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, apart=True))
-    if rule == _COUNTER:
+    if rule in (_COUNTER, _PIPE_COUNTER):
         for schedule in _AHEAD:
             ahead = replay(
                 module, function, witness, target, schedule=schedule, seed=seed, strict=strict, max_steps=max_steps)
-            full = next((e for e in ahead.errors if isinstance(e, CounterError) and e.line == line), None)
+            full = next((e for e in ahead.errors if isinstance(e, CounterError) and (
+                e.line == line or rule == _PIPE_COUNTER)), None)
             if full is not None:
                 return f"confirmed: pipe: {full} (--schedule {schedule})"
     if outcome.stopped and isinstance(outcome.errors[-1], DivisionError) and contents == ANY:
@@ -61,7 +62,7 @@ def confirm_order(
         outcome = replay(
             module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, contents=contents,
             blocks=blocks)
-    if rule == _COUNTER:
+    if rule in (_COUNTER, _PIPE_COUNTER):
         found = ""
     elif rule == _VISIBLE:
         found = next((str(u) for u in outcome.unseen if u.read.line == line), "")

@@ -13,6 +13,7 @@ from pypto_verified.records import dataclass
 from pypto_verified.simulator.schedule.clocks import Timeline, Token
 from pypto_verified.simulator.schedule.core import SCALAR, Core
 from pypto_verified.simulator.schedule.cross import cluster, published
+from pypto_verified.simulator.schedule.faults import CounterError
 from pypto_verified.simulator.schedule.queue import Item, Want
 from pypto_verified.simulator.tile import Pointer, Tensor
 from pypto_verified.targets.split import SPLITS, Split
@@ -138,10 +139,13 @@ class Give(Item):
         self.key = key
 
     def run(self, lane: Timeline) -> None:
-        token = published(lane)
+        token, most = published(lane), self.core.world.target.flag_count_max
         for tokens in self.tokens:
             tokens.given.append(token)
             tokens.last = self
+            if len(tokens.given) > most:
+                self.core.world.report(CounterError(
+                    f"the counter of a pipe exceeds {most}", help="give the pipe fewer slots"), self)
 
     def gives(self) -> object:
         return self.key
