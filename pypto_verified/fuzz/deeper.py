@@ -11,7 +11,7 @@ from pypto_verified.compiler import Artifact, MemoryPlanner, compile_function
 from pypto_verified.differential import equal_elements, simulate
 from pypto_verified.dtypes import BOOL
 from pypto_verified.errors import NotModelled, PtoError
-from pypto_verified.fuzz import cut, ordered
+from pypto_verified.fuzz import cut, ordered, spoilt
 from pypto_verified.fuzz.builder import Kernel
 from pypto_verified.fuzz.oracles import Find, compared, interpreted, pattern
 from pypto_verified.fuzz.variants import moved, variants
@@ -44,6 +44,7 @@ def examine(kernel: Kernel, artifact: Artifact, chip: Target, runs: Runs) -> Ite
         interpreted(kernel.function, trial, loose)
         yield from ordered.examine(kernel, artifact, chip, trial, expected, loose, assumptions(kernel))
         yield from cut.examine(kernel, chip, trial, assumptions(kernel))
+        yield from spoilt.examine(kernel, chip, trial, expected, loose, assumptions(kernel))
 
 
 def _passes(kernel: Kernel, chip: Target, runs: Runs) -> Iterator[Find]:

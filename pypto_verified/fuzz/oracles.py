@@ -7,7 +7,7 @@
     places     every planner's addresses give the same
     printed    the kernel's text loads as the kernel
     rules      what is PROVED runs without a fault, what is REFUTED shows it when it is replayed; a kernel that was made
-               wrong is not PROVED
+               wrong is not PROVED (`cut`), nor is a module that was (`spoilt`)
 """
 
 from __future__ import annotations

@@ -19,4 +19,10 @@ FAULTS = (
     Fault("bound-from-anywhere", _SITES, "_axes", "the rule takes windows to begin at 0 or later",
           Edit("what, link.view.name, axis, start, size, extent)",
                "what, link.view.name, axis, (start + abs(start.lo or 0)), size, extent)")),
+    Fault("plan-sees-no-clobber", "verifiers.plan", "_reads", "the rule takes tiles never to lie in each other's bytes",
+          Edit("for clobber in read.clobbers.values():", "for clobber in ():")),
+    Fault("init-asks-of-the-written", "verifiers.plan", "_first_reads", "the rule looks at no tile that nothing wrote",
+          Edit("if read.step.modelled:", "if read.step.modelled and read.written:")),
+    Fault("valid-of-no-transfer", "verifiers.valid", "_transfers", "the rule compares no window with its tile",
+          Edit('if site.op.name not in ("pto.tload", "pto.tstore"):', "if site.op:")),
 )
