@@ -162,6 +162,9 @@ def _written(step: Step, tile: TileUse) -> Region:
         return _mask(tile, (step.tiles("src0") or step.tiles("src"))[0])
     if name == "pto.thistogram" and step.tiles("src"):
         return Region(tile, step.tiles("src")[0].valid_rows, const(BINS))
+    if name == "pto.ttrans" and tile in step.tiles("dst"):
+        source = step.tiles("src")[0]
+        return Region(tile, source.valid_cols, source.valid_rows)  # TTrans.hpp goes over the source
     if name in PART_ARGS and step.tiles("dst"):
         return Region(tile, step.tiles("dst")[0].valid_rows, step.tiles("dst")[0].valid_cols)
     if name == "pto.texpands" and tile.type.loc is Space.MAT:

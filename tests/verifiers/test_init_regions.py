@@ -28,6 +28,7 @@ pytestmark = pytest.mark.requirement("VF-01")
 
 VEC = tile()
 ROWS8 = tile(8, 64, valid=("8", "64"))
+TURNED = tile(64, 32)
 PIECE = tile(8, 16, valid=("8", "16"))
 MAT = tile(64, 64, "f32", "mat", "col_major", "row_major")
 LEFT = tile(64, 64, "f32", "left", "row_major", "row_major")
@@ -200,3 +201,16 @@ def test_a_mask_has_a_bit_for_each_element(stored: str, verdict: Verdict) -> Non
         view("o", "m", "c32", "c32").replace("f32", "i8"),
         window("w", "o", "%c0, %c0", f"%c32, %{stored}").replace("f32", "i8"),
         store("d", "w", mask).replace("?xf32", "?xi8"))), "%m: !pto.ptr<i8>")) is verdict
+
+
+@pytest.mark.parametrize(("rows", "expected"), [("c32", Verdict.PROVED), ("c16", Verdict.REFUTED)])
+def test_a_transpose_writes_as_many_columns_as_its_source_has_rows(rows: str, expected: Verdict) -> None:
+    """TTRANS goes over the valid region of its source: of 16 rows come 16 columns, whatever the result declares."""
+    body = "\n".join((
+        view("a", "p", "c64"), view("o", "q", "c64"),
+        alloc("x", VEC, rows=rows, cols="c64"), alloc("s", VEC, 16384, rows="c32", cols="c64"),
+        alloc("t", TURNED, 32768, rows="c64", cols="c32"),
+        window("aw", "a", "%c0, %c0", f"%{rows}, %c64"), load("aw", "x", VEC),
+        f"pto.ttrans ins(%x, %s : {VEC}, {VEC}) outs(%t : {TURNED})",
+        window("ow", "o", "%c0, %c0", "%c64, %c32"), store("t", "ow", TURNED)))
+    assert _outcome(kernel(body)) is expected
