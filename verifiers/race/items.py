@@ -12,6 +12,8 @@ from verifiers.race.cycles import Cycle
 from verifiers.race.order import PIPES
 from verifiers.race.places import Place, covers
 
+_BITS = 512
+_PART = (1 << _BITS) - 1
 OLDEST = 2
 """Rounds after which accesses of a loop are no longer told apart by age."""
 
@@ -48,6 +50,8 @@ class Items:
     _renewed: dict[tuple[int, Cycle], int] = field(default_factory=dict)
     of_cycle: dict[Cycle, int] = field(default_factory=dict)
     stores: int = 0
+    _writers: int = 0
+    _in_arena: dict[Hashable, int] = field(default_factory=dict)
 
     def item(self, access: Access, pipe: str, place: Place, ages: tuple[tuple[Cycle, int], ...]) -> Item:
         """The item for an access at a place."""
@@ -56,32 +60,40 @@ class Items:
         if found is None:
             found = self._known[key] = Item(len(self.all), access, pipe, place, ages)
             self.all.append(found)
-            self.on_pipe[pipe] |= 1 << found.bit
-            if access.writes and is_global(access):
-                self.stores |= 1 << found.bit
+            bit = 1 << found.bit
+            self.on_pipe[pipe] |= bit
+            self._in_arena[place.arena] = self._in_arena.get(place.arena, 0) | bit
+            if access.writes:
+                self._writers |= bit
+                if is_global(access):
+                    self.stores |= bit
             for cycle, _ in ages:
-                self.of_cycle[cycle] = self.of_cycle.get(cycle, 0) | 1 << found.bit
+                self.of_cycle[cycle] = self.of_cycle.get(cycle, 0) | bit
         return found
 
     def of(self, bits: int) -> list[Item]:
-        """The items of a set."""
+        """The items of a set. A few bits at a time: one by one each would cost as much as the whole set is long."""
         found: list[Item] = []
+        start = 0
         while bits:
-            low = bits & -bits
-            found.append(self.all[low.bit_length() - 1])
-            bits ^= low
+            part = bits & _PART
+            while part:
+                low = part & -part
+                found.append(self.all[start + low.bit_length() - 1])
+                part ^= low
+            bits >>= _BITS
+            start += _BITS
         return found
 
     def conflicts(self, item: Item, live: int) -> int:
         """Those of `live` that touch a byte of `item`, one of the two writing."""
         done = self._compared.get(item.bit, 0)
         conflicts = self._conflicts.get(item.bit, 0)
-        new = live & ~done
+        among = self._in_arena.get(item.place.arena, 0)
+        new = live & ~done & (among if item.access.writes else among & self._writers)
         if new:
             covered = self._covered.get(item.bit, 0)
             for other in self.of(new):
-                if not (item.access.writes or other.access.writes) or other.place.arena != item.place.arena:
-                    continue
                 if self.meet(other.place, item.place):
                     conflicts |= 1 << other.bit
                     if item.access.fills_place and covers(item.place, other.place):
