@@ -98,7 +98,7 @@ def told(proved: Proved) -> set[int]:
     for func in proved.module.funcs:
         program = build_program(func, proved.module.file, proved.chip, proved.options.names.get(func.name))
         assumed = all_of(c for _, c in assumptions_of(program.symbols, proved.options.assume))
-        for group in redundant(program, target(proved.chip), Ladder(), assumed=assumed):
+        for group in redundant(program, target(proved.chip), Ladder(), assumed=assumed, explicit=True):
             found |= {s.step.op.line for s in group.syncs}
     return found
 
@@ -125,7 +125,9 @@ def outcome(proved: Proved, op: Op, spare: set[int]) -> str:
     if not found:
         return "redundant, and noted" if op.line in spare else "PROVED without a note"
     needs = " and ".join(dict.fromkeys(f"({f.needs})" for f in found if f.needs))
-    if needs and _shown(_found(rest, proved, f"not ({needs})")) and not _found(rest, proved, needs):
+    cases = [" and ".join(f"{n} == {v}" for n, v in f.witness) for f in found if f.needs and f.witness]
+    fails = bool(needs) and any(_shown(_found(rest, proved, case)) for case in (f"not ({needs})", *cases))
+    if fails and not _found(rest, proved, needs):
         return "refuted and replayed for callers who don't keep to what is needed"
     first = min(found, key=lambda f: f.verdict is not Verdict.REFUTED)
     told_needs = f" (needs: {first.needs})" if first.needs else ""

@@ -300,6 +300,15 @@ def test_what_some_callers_alone_meet_says_how_to_tell_what_they_keep_to() -> No
     assert not judge(text, explicit=True, assume=("n >= 2",)).findings
 
 
+@pytest.mark.parametrize("assume", ["n >= 60000 and n <= 65535", "n <= -7", "3 * n >= 1000", "n == 4711"])
+def test_a_race_is_found_for_the_numbers_that_callers_keep_to(assume: str) -> None:
+    """No small number is one of them; the race does not depend on it, or needs a second turn of a loop up to it."""
+    texts = [pipes(fill("a", VEC), exp("a", "b"), args="%n: index")]
+    texts += [pipes(fill("a", VEC), barrier("V"), loop("n", exp("a", "a")), args="%n: index")] * ("-" not in assume)
+    for text in texts:
+        assert {f.verdict for f in judge(text, explicit=True, assume=(assume,)).findings} == {REFUTED}
+
+
 @pytest.mark.parametrize(("condition", "leads"), [("sgt, %n, %c0", 0), ("ne, %n, %c1", 1)])
 def test_an_argument_that_alone_decides_a_branch_is_taken_to_lead_both_ways(condition: str, leads: int) -> None:
     """Both ops run for each value; the barrier is left out for some."""

@@ -36,6 +36,15 @@ def test_a_text_without_flags_is_left_to_the_assembler() -> None:
     assert _remarks(text, explicit=True) == []
 
 
+def test_barriers_alone_are_looked_at_where_they_are_judged_as_they_stand() -> None:
+    """The second one stands between ops that the first one has ordered."""
+    text = pipes(exp("a", "b"), barrier("V"), exp("b", "c"), barrier("V"), exp("b", "a"))
+    assert not any("redundant" in r for r in _remarks(text))
+    last = max(n for n, x in enumerate(text.splitlines(), 1) if "barrier" in x)
+    (remark,) = _remarks(text, explicit=True)
+    assert remark.startswith(f"redundant sync: barrier V (line {last})")
+
+
 def test_a_text_with_flags_that_are_all_needed_has_no_remark() -> None:
     assert _remarks(chain("MTE2 V", "V MTE3")) == []
 

@@ -26,10 +26,11 @@ def _between(context: Context, kernel: Kernel) -> Iterator[str]:
 def _within(context: Context, kernel: Kernel) -> Iterator[str]:
     """What a core's own flags do for another core counts too."""
     program, target = context.program, context.target
-    if not is_manual(program):
+    explicit = context.explicit_sync
+    if not (explicit or is_manual(program)):
         return
     tells = tells_others(context)
-    why = unexamined(program, target)
+    why = unexamined(program, target, explicit)
     if not why and tells and not kernel.parts:
         why = "what it tells another core is for a text that is not at hand"
     if why:
@@ -37,6 +38,6 @@ def _within(context: Context, kernel: Kernel) -> Iterator[str]:
         return
     if tells and kernel.told() is None:
         return
-    for group in redundant(program, target, context.ladder, context.strict, context.assumed):
+    for group in redundant(program, target, context.ladder, context.strict, context.assumed, explicit):
         if not tells or kernel.told(frozenset(s.step.op for s in group.syncs)) is not None:
             yield group.text(program)

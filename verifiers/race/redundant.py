@@ -38,24 +38,26 @@ class Redundant:
         return f"redundant sync: {what} (line {lines}) orders nothing that is not ordered anyway; it runs {often}"
 
 
-def unexamined(program: AccessProgram, target: Target) -> str:
-    """Why `redundant` does not look at a function that orders its own pipes; '' if it does."""
+def unexamined(program: AccessProgram, target: Target, explicit: bool = False) -> str:
+    """Why `redundant` does not look at a function that orders its own pipes; '' if it does. `explicit`: it is judged as
+    it stands though it has barriers alone."""
     syncs = sum(sync_of(step, target) is not None for step in program.steps)
-    if len(program.steps) * syncs <= _MOST_WORK or not is_manual(program):
+    if len(program.steps) * syncs <= _MOST_WORK or not (explicit or is_manual(program)):
         return ""
     return f"{syncs} sync ops among {len(program.steps)} ops are too many to leave them out in turn"
 
 
 def redundant(
-    program: AccessProgram, target: Target, ladder: Ladder, strict: bool = False, assumed: Cond = TRUE
+    program: AccessProgram, target: Target, ladder: Ladder, strict: bool = False, assumed: Cond = TRUE,
+    explicit: bool = False,
 ) -> list[Redundant]:
     """What may go where `assumed` holds, one group at a time; nothing where an order is missing, where an access is not
     modelled, or for functions that are left `unexamined`. A barrier after the last op that runs on a pipe is not looked
     at: what follows may rely on it."""
     found: list[Redundant] = []
-    if program.gaps or not all(step.modelled for step in program.steps) or unexamined(program, target):
+    if program.gaps or not all(step.modelled for step in program.steps) or unexamined(program, target, explicit):
         return found
-    for foreign in cores_of(program).values() if is_manual(program) else ():
+    for foreign in cores_of(program).values() if explicit or is_manual(program) else ():
         whole = Flow(Core(program, target, strict, frozenset(foreign)), ladder, assumed)
         if not _in_order(whole):
             return []

@@ -28,7 +28,7 @@ def sync_remarks(module: Module, target: Target, options: Options) -> list[str]:
             f"sync left to the assembler: {', '.join(left)} (no flag or event; --sync explicit judges the order)")
     read = raised(module, target)
     for func in read.funcs:
-        if func.body is not None and (_is_manual(func) or _between_cores(func)):
+        if func.body is not None and (options.explicit_sync or _is_manual(func) or _between_cores(func)):
             from verifiers.race.redundancy import redundancy  # few functions have a flag to look at
 
             try:

@@ -228,6 +228,7 @@ def choices(
     scale = max(steps, default=1)
     small = list(dict.fromkeys(k * s + d for s in (1, *steps) for k in _SMALL for d in (0, 1) if not d or s > 1))
     far = [n for n in turns(program) if n not in small]
+    moving = [n for n in moving if _allowed(n, tuple(small), background) in small]
     launched = (n for n, k in kinds.items() if k is SymbolKind.LAUNCH and n not in told)
     launch = {n: v for n in launched if (v := _allowed(n, tuple(range(1, _MOST_BLOCKS)), background)) > 1}
     fixed = launch | {
@@ -251,9 +252,18 @@ def choices(
 
 
 def _allowed(name: str, values: tuple[int, ...], background: Cond) -> int:
-    """The first of the values under which what is assumed of this symbol alone holds; the first one if none does."""
+    """The first of the values under which what is assumed of this symbol alone holds, else one at the edge of that; the
+    first one if none does."""
     alone = [c for c in conjuncts(background) if names_of(c) == {name}]
-    return next((v for v in values if all(holds(c, {name: v}) for c in alone)), values[0])
+    edges = (e for c in alone for e in _edges(c))
+    return next((v for v in (*values, *edges) if all(holds(c, {name: v}) for c in alone)), values[0])
+
+
+def _edges(c: Cond) -> Iterator[int]:
+    """Numbers next to where a linear condition on one symbol begins to hold."""
+    if c.expr is not None and len(c.expr.terms) == 1:
+        ((_, factor),) = c.expr.terms
+        yield from (-c.expr.constant // factor + d for d in (0, 1))
 
 
 def _mixed(
