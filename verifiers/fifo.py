@@ -38,7 +38,8 @@ class CountSite(Site):
     the same at both; `renumbered`: the ends number the pipe differently, and which waits first is not followed;
     `copies`: each pop gives its slot back by itself; `run`: one in which they differ, looked for where no form tells;
     `unsure`: why the ends may wait for each other, though no run has shown it; `slots`: of the pipe; `alone`: there is
-    no text of the other end, which is taken to do as this one asks (assumption ABSENT-CORE)."""
+    no text of the other end, which is taken to do as this one asks (assumption ABSENT-CORE); `beside`: why the other
+    lane may hang though it moves no tile."""
 
     lane: int
     own: Count
@@ -52,11 +53,14 @@ class CountSite(Site):
     alone: bool = False
     copies: bool = False
     run: Uneven | None = None
+    beside: str = ""
 
     @property
     def why(self) -> str:
         if self.run is not None:
             return ""
+        if self.beside:
+            return self.beside
         if self.alone:
             return "the text of the other end is not at hand" if self.context.strict else ""
         apart = self.shared is not None and not (self.own.names() | self.other.names()) <= self.shared
@@ -102,11 +106,26 @@ def _end(context: Context, first: Step, pipe: int, peer: Peer, lane: int) -> Cou
         context, first.op, TRUE, f"{op_text(first.op)} pipe {pipe} lane {lane}", lane,
         _runs(context, context.program, op, pipe, lane).renamed(mine),
         _runs(context, peer.program, other, peer.id, lane).renamed(theirs),
-        other.removeprefix("pto."), peer.known, found, turns and peer.id != pipe, why)
+        other.removeprefix("pto."), peer.known, found, turns and peer.id != pipe, why,
+        beside=_beside(context, first, pipe))
     if not (why_not(site.own, site.other) or _in_turns(site, _no_more(site))):
         return site
     ends = Moved(context.program, op, pipe, lane), Moved(peer.program, other, peer.id, lane, peer.known)
     return replace(site, run=uneven(context, *ends, lambda a, b: a <= b))
+
+
+def _beside(context: Context, first: Step, pipe: int) -> str:
+    """Of whole tiles to the cube, which on a5 gives their slots back to the first vector core alone: the end of a pipe
+    waits for all of them, on the second one too if that makes the pipe (PTO-ISA npu/a5 TPush.hpp, ~TPipe)."""
+    program = context.program
+    if first.op.name != "pto.tpush_to_aic" or first.op.attrs.get("split") or not context.target.on_chip_pipe:
+        return ""
+    skipped = first_lane_alone(program.func, context.target)
+    made = [s for s in program.steps if s.op.name in INITS and pipe_id(s.op) == pipe and s.op not in skipped]
+    if not any(s.path is TRUE for s in made):
+        return ""
+    return ("the second vector core makes this pipe too, and in the end it waits for slots that only the first one is "
+            "given back; an op that asks for the lane keeps the assembler from leaving all of it to the first")
 
 
 def _runs(context: Context, program: AccessProgram, op: str, pipe: int, lane: int) -> Count:

@@ -6,8 +6,10 @@ both."""
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from pypto_verified.pto import writer
 from pypto_verified.pto.lanes import first_lane_alone
 from pypto_verified.pto.reader import read
 from pypto_verified.pto.walk import walk_ops
@@ -16,6 +18,7 @@ from pypto_verified.simulator import schedule
 from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.simulator.schedule.faults import LeftError
 from pypto_verified.targets import target
+from tests.simulator.mixed import Mixed
 from tests.verifiers.examples_fifo import FREE, PUSH, pair_of_cores, pop
 from tests.verifiers.examples_split import ACC, WHOLE
 from tests.verifiers.test_cores_wait import heard, told
@@ -97,3 +100,22 @@ def test_each_section_is_by_itself() -> None:
     alone = first_lane_alone(func, target("a5"))
     assert {op.name for op in alone} >= {"pto.tpop_from_aic", "pto.tfree_from_aic"}
     assert "pto.sync.wait" not in {op.name for op in alone}
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_the_end_of_a_pipe_of_whole_tiles_to_the_cube_is_not_proved_where_both_lanes_make_it(asked: bool) -> None:
+    """The cube gives slots back to the first lane alone, and the library's destructor waits for them on both."""
+    mixed = Mixed("a5", direction=2, split=0, tiles=2)
+    text = writer.write(mixed.module)
+    cube, vector = text.split("func.func @kernel_aiv")
+    head, loop = vector.split("scf.for", 1)
+    body, rest = loop.split("\n    }\n", 1)
+    guard = f"{ASKED}\n{FIRST}\nscf.for{body}\n    }}\n    }}\n" if asked else f"scf.for{loop[:len(body)]}\n    }}\n"
+    module = read(f"{cube}func.func @kernel_aiv{head}{guard}{rest}", "k.pto")
+    tensors = {"a": np.ones((64, 32), np.float32), "eye": np.eye(32, dtype=np.float32),
+               "out": np.zeros((64, 32), np.float32), "ring": np.zeros(1, np.float32)}
+    run = schedule.run(module, target("a5"), tensors)
+    assert (run.deadlock is not None) is asked
+    results = verify(module, target("a5"), Options(families=frozenset({"FIFO"})))
+    drained = {o.verdict for r in results for o in r.obligations if o.rule == "FIFO-DRAIN"}
+    assert drained == {UNKNOWN if asked else PROVED}
