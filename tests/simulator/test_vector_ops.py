@@ -306,3 +306,17 @@ def test_shifts_by_the_width_are_unspecified(on: str) -> None:
     (error,) = binary("tshl", "i32", 1, 8).run(on, a=a, b=b, out=a).errors
     assert isinstance(error, UninitialisedError)
     assert "2 of 8" in str(error)
+
+
+@pytest.mark.parametrize(("dtype", "kind"), [("f32", np.float32), ("i32", np.int32), ("i64", np.int64)])
+def test_one_of_eight_columns_is_negated_in_each_row(dtype: str, kind: type) -> None:
+    k = Kernel()
+    a, out = (k.tensor(n, dtype, 64, 8) for n in ("a", "out"))
+    whole, x = k.tile("whole", dtype, 64, 8, addr=0), k.tile("x", dtype, 64, 8, valid=(64, 1), addr=0)
+    k.load(a, whole)
+    k.op("tneg", x, x)
+    k.store(whole, out)
+    given = ramp(64, 8, kind)
+    got = k.result("a5", "out", a=given, out=given)
+    assert got[:, 0].tolist() == [-8 * row for row in range(64)]
+    assert got[:, 1:].tolist() == given[:, 1:].tolist()
