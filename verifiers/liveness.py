@@ -26,6 +26,7 @@ from functools import lru_cache
 from pypto_verified.dtypes import DType
 from pypto_verified.index import Cond, Expr, substitute, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE
+from pypto_verified.layouts import BLayout
 from pypto_verified.pto.types import MultiTileBufType, TileBufType
 from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step, TileUse
@@ -180,7 +181,7 @@ class Flow:
         for i, tile in enumerate(step.writes()):
             write = self._writes.get((step.index, i))
             if write is None:
-                write = self._writes[step.index, i] = Write(step, touched(step, tile))
+                write = self._writes[step.index, i] = Write(step, _written(step, tile))
             self._forget_unread(state, step)
             _write(write, state)
 
@@ -303,6 +304,18 @@ def _inside(inner: tuple[int, ...], outer: tuple[int, ...]) -> bool:
 
 def _same_arena(a: Root, b: Root) -> bool:
     return a is b or (a.space is b.space and a.address is not None and b.address is not None)
+
+
+def _written(step: Step, tile: TileUse) -> TileUse:
+    """The part of a tile that counts as written: of a window that a move fills its valid elements, where their number
+    is known, for what lies beside them is still the tile's; all that the op touches elsewhere."""
+    part = touched(step, tile)
+    rows, cols = tile.valid_rows.value, tile.valid_cols.value
+    if part is not tile or step.op.name != "pto.tmov" or tile.how != "subview" or rows is None or cols is None:
+        return part
+    if tile.type.boxed or tile.type.blayout is not BLayout.ROW or tile.rect.rows != tile.type.rows:
+        return part
+    return replace(tile, rect=replace(tile.rect, rows=rows, row_bytes=cols * tile.type.dtype.bytes))
 
 
 def _same_extent(a: Root, b: Root) -> bool:

@@ -286,3 +286,15 @@ def test_a_tile_behind_every_memory_is_one_finding(address: int) -> None:
         f"%far = arith.constant {address} : i64", alloc("x", VEC, "far"), fill("x", VEC), alloc("y", VEC, 0),
         unary("texp", "x", "y", VEC), out("y", VEC)))))
     assert {f.rule for f in found.findings} == {"PLAN-CAPACITY"}
+
+
+def test_a_window_that_is_filled_in_part_does_not_renew_its_tile() -> None:
+    """16 of 64 columns are written anew; the others are what the tile had, until another one lay over it."""
+    part, other = tile(32, 64, valid=("32", "16")), tile(16, 64)
+    first = (alloc("x", VEC), fill("x", VEC), alloc("y", VEC, 8192), fill("y", VEC))
+    between = (alloc("z", other, rows="c16"), fill("z", other))
+    last = (
+        f"%v = pto.subview %x[%c0, %c0] sizes [32, 64] valid [%c32, %c16] : {VEC} -> {part}",
+        unary("tmov", "y", "v", VEC, part), alloc("e", VEC, 16384), unary("texp", "x", "e", VEC))
+    assert overlap(*first, *last) == {Verdict.PROVED}
+    assert Verdict.REFUTED in overlap(*first, *between, *last)
