@@ -75,7 +75,7 @@ def _check_program(
     if len(ends) == 1:
         without_peer(found[ends[0].function])
     if alone or ends:
-        result.notes.extend(remarks_on_sync(together([*alone, *ends]), chip, options))
+        result.notes.extend(remarks_on_sync(together([*alone, *ends]), chip, options, found.values()))
     for function in kernels:
         result.functions.append(_placed(found[function.name], function, result.path))
         if options.passes:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Never
 from pypto_verified.check.options import DEFAULT_TARGET, CheckOptions
 from pypto_verified.errors import InputError, Location
 from pypto_verified.inputs import Source
-from pypto_verified.report.model import FileResult, FunctionResult
+from pypto_verified.report.model import FileResult, FunctionResult, Verdict
 
 if TYPE_CHECKING:
     from pypto_verified.pto.module import Module
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from verifiers import Launch, Options
 
 NOTHING: Mapping[str, Never] = MappingProxyType({})
+_OF_ORDER = frozenset({"RACE", "EVENT", "FIFO"})
+"""Families of rules that sync ops are judged by."""
 
 
 def check_pto(source: Source, result: FileResult, options: CheckOptions) -> None:
@@ -37,8 +39,9 @@ def check_pto(source: Source, result: FileResult, options: CheckOptions) -> None
         if options.sync == "insert":
             unit = _synchronised(unit, chip, result, options)
         unused.append(set(unused_in(unit, chip, options, {})))
-        result.functions.extend(verify_module(unit, chip, options))
-        result.notes.extend(remarks_on_sync(unit, chip, options))
+        found = verify_module(unit, chip, options)
+        result.functions.extend(found)
+        result.notes.extend(remarks_on_sync(unit, chip, options, found))
     note_unused(result, sorted(set.intersection(*unused)))
 
 
@@ -49,11 +52,16 @@ def _synchronised(module: Module, chip: Target, result: FileResult, options: Che
     return insert_sync(module, chip, options.strict, result.notes)
 
 
-def remarks_on_sync(module: Module, chip: Target, options: CheckOptions) -> list[str]:
-    """What is worth knowing about a module's flags and barriers beside verdicts."""
+def remarks_on_sync(
+    module: Module, chip: Target, options: CheckOptions, found: Iterable[FunctionResult]
+) -> list[str]:
+    """What is worth knowing about a module's flags and barriers beside the verdicts that are `found`."""
     from verifiers.race.remarks import sync_remarks
 
-    return sync_remarks(module, chip, _verifier_options(options, {}))
+    unproved = frozenset(
+        r.name for r in found for o in r.obligations
+        if o.verdict is not Verdict.PROVED and o.rule.split("-")[0] in _OF_ORDER)
+    return sync_remarks(module, chip, _verifier_options(options, {}), unproved)
 
 
 def unused_in(

@@ -10,9 +10,12 @@ from verifiers.race.sync import is_manual
 from verifiers.sites import Context
 
 
-def redundancy(context: Context) -> list[str]:
-    """One remark for each group of sync ops that may go, and one where they are not looked for."""
-    return [*_between(context, kernel := Kernel(context)), *_within(context, kernel)]
+def redundancy(context: Context, unproved: frozenset[str] = frozenset()) -> list[str]:
+    """One remark for each group of sync ops that may go, and one where they are not looked for. None of flags between
+    cores one of which is `unproved`."""
+    kernel = Kernel(context)
+    between = unproved.isdisjoint(part.program.func.name for part in kernel.parts)
+    return [*(_between(context, kernel) if between else ()), *_within(context, kernel)]
 
 
 def _between(context: Context, kernel: Kernel) -> Iterator[str]:

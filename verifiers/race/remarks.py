@@ -18,9 +18,12 @@ from verifiers.sites import Context
 from verifiers.solver import Ladder
 
 
-def sync_remarks(module: Module, target: Target, options: Options) -> list[str]:
+def sync_remarks(
+    module: Module, target: Target, options: Options, unproved: frozenset[str] = frozenset()
+) -> list[str]:
     """One remark for the functions whose order is the assembler's business, one for each redundant sync, one for each
-    function in which none is looked for."""
+    function in which none is looked for. `unproved`: functions whose order is not proved, of which nothing is said to
+    be redundant: what is may change with the repair."""
     left = [f.name for f in module.funcs if f.body is not None and _works(f) and not _is_manual(f)]
     found: list[str] = []
     if left and not options.explicit_sync:
@@ -28,7 +31,8 @@ def sync_remarks(module: Module, target: Target, options: Options) -> list[str]:
             f"sync left to the assembler: {', '.join(left)} (no flag or event; --sync explicit judges the order)")
     read = raised(module, target)
     for func in read.funcs:
-        if func.body is not None and (options.explicit_sync or _is_manual(func) or _between_cores(func)):
+        if func.body is not None and func.name not in unproved and (
+                options.explicit_sync or _is_manual(func) or _between_cores(func)):
             from verifiers.race.redundancy import redundancy  # few functions have a flag to look at
 
             try:
@@ -38,7 +42,7 @@ def sync_remarks(module: Module, target: Target, options: Options) -> list[str]:
             assumed = all_of(c for _, c in assumptions_of(program.symbols, options.assume))
             found += redundancy(Context(
                 program, target, True, options.strict, read, Ladder(options.seed), assumed=assumed,
-                explicit_sync=options.explicit_sync))
+                explicit_sync=options.explicit_sync), unproved)
     return found
 
 
