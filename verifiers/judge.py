@@ -271,8 +271,12 @@ class Judge:
             wanted = weakest_condition(self.ladder, hypotheses, goal, self.inner)
             message = f"not known to hold: {rule.claim}. It fails when {message}"
             opaque = sorted({f"%{name.partition('?')[0]}" for name in booleans_of(wanted)})
+            kinds = self.program.symbols.kinds
+            made = sorted(n for n in names_of(wanted) if kinds.get(n) is SymbolKind.OPAQUE)
             if opaque:  # nobody can assume anything of these
                 message += f"; callers or data decide it by {', '.join(opaque)}"
+            elif made:  # no caller knows these
+                message += f"; how the kernel computes {', '.join(made)} is not followed"
             else:
                 needs = repr(wording.cond(wanted))
                 self._wanted[wanted] = needs

@@ -90,3 +90,17 @@ def test_assumptions_that_contradict_each_other_prove_nothing(assume: tuple[str,
     assert {o.verdict for o in result.obligations} == {Verdict.VACUOUS}
     assert [f.message for f in result.findings] == ["the assumptions contradict each other"]
     assert replace(result, findings=[]).verdict is Verdict.VACUOUS
+
+
+def test_what_the_kernel_computes_itself_is_no_need_of_callers() -> None:
+    """A place that a loop hands on by `3 * p // 2`: no caller knows the numbers that it takes."""
+    result = open_points(kernel("\n".join((
+        view("a", "p", "c128"), alloc("t", VEC),
+        "%last = scf.for %i = %c0 to %m step %c1 iter_args(%at = %n) -> (index) {",
+        window("w", "a", "%at, %c0", "%c1, %c64"), load("w", "t", VEC),
+        "%more = arith.muli %at, %c3 : index", "%next = arith.divsi %more, %c2 : index", "scf.yield %next : index",
+        "}")), "%n: index, %m: index"))
+    open_ = [f for f in result.findings if f.verdict is Verdict.UNKNOWN]
+    assert {f.rule for f in open_} >= {"BOUND-UPPER", "BOUND-LOWER"}
+    assert {f.needs for f in open_} == {""} and result.needs == ()
+    assert all("how the kernel computes at" in f.message and "is not followed" in f.message for f in open_)
