@@ -154,7 +154,8 @@ def test_a_kernel_in_python_has_the_same_remarks_at_its_own_lines(tmp_path: Path
 def test_nothing_is_called_redundant_while_a_flag_is_misused(tmp_path: Path) -> None:
     """The barrier and the wait that nothing is set for: the first may be what a repair needs."""
     path = tmp_path / "pair.py"
-    path.write_text(KERNEL.replace("        return out\n", "        done.wait()\n        return out\n"), encoding="utf-8")
+    wrong = KERNEL.replace("        return out\n", "        done.wait()\n        return out\n")
+    path.write_text(wrong, encoding="utf-8")
     result = check_file(str(path), CheckOptions(timeout=0))
     assert {f.rule for r in result.functions for f in r.findings} == {"EVENT-WAIT"}
     assert not any("redundant" in note for note in result.notes)
