@@ -138,3 +138,33 @@ def test_sync_in_an_arm_that_no_caller_takes_is_noted() -> None:
 
     assert [r.startswith("redundant sync: barrier V") for r in noted("%more")] == [True]
     assert noted("%less") == []
+
+
+def _broken_off(rows: int, denied: str = "%both", after: str = "") -> str:
+    """Stores of 32 rows, `rows` further down in each turn; numbers go from 0 to below 4 or break off behind 1. `after`:
+    at which of the values behind the loop another store is."""
+    window_at = 'offsets = [%at_{0}, %c0], sizes = [%c32, %c64] : !pto.tensor_view<?x?xf32> -> '
+    view_of = f"%w_{{0}} = pto.partition_view %qv, {window_at}!pto.partition_tensor_view<32x64xf32>"
+    behind = (f"%at_b = arith.muli {after}, %rows : index", view_of.format("b"), store("a", "w_b", VEC, "32x64"))
+    return pipes(
+        read("a"), both("MTE2 MTE3"), f"%rows = arith.constant {rows} : index", "%stop = arith.constant 4 : index",
+        "%no = arith.constant false", "%yes = arith.constant true",
+        "%e, %f = scf.while (%i = %c0, %done = %no) : (index, i1) -> (index, i1) {",
+        "%less = arith.cmpi slt, %i, %stop : index", "%on = arith.xori %done, %yes : i1",
+        "%both = arith.andi %less, %on : i1", f"scf.condition({denied}) %i, %done : index, i1", "} do {",
+        "^bb0(%j: index, %was: i1):", "%at_t = arith.muli %j, %rows : index", view_of.format("t"),
+        store("a", "w_t", VEC, "32x64"), "%is = arith.cmpi eq, %j, %c1 : index",
+        "%now = arith.select %is, %yes, %was : i1", "%goes = arith.xori %now, %yes : i1",
+        "%next = scf.if %goes -> (index) {", "%more = arith.addi %j, %c1 : index", "scf.yield %more : index",
+        "} else {", "scf.yield %j : index", "}", "scf.yield %next, %now : index, i1", "}", *(behind if after else ()))
+
+
+@pytest.mark.requirement("EV-08")
+@pytest.mark.parametrize(("text", "races"), [
+    (_broken_off(32), False), (_broken_off(16), True), (_broken_off(32, "%less"), True),
+    (_broken_off(32, after="%e"), True)])
+def test_numbers_go_up_evenly_until_a_loop_breaks_off(text: str, races: bool) -> None:
+    """Stores 16 rows further down overlap; where the flag does not end a loop, its number stays; behind the loop it is
+    that of the last turn."""
+    found = {f.rule for f in judge(text).findings if f.rule in RULES}
+    assert found == ({"RACE-WAW"} if races else set())

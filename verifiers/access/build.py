@@ -20,7 +20,7 @@ from verifiers.access.arguments import Arguments, all_ops
 from verifiers.access.calls import unfollowed
 from verifiers.access.handles import Handles, is_buffer
 from verifiers.access.id_arrays import DECLARE, GET, SET, IdArrays
-from verifiers.access.induction import carried_value, in_turn, passed_before, rotated, while_value
+from verifiers.access.induction import carried_value, evenly, going_on, in_turn, passed_before, rotated, while_value
 from verifiers.access.program import (
     AccessProgram,
     Branch,
@@ -240,6 +240,9 @@ class _Builder:
         links = dict(zip(after.args, passed[1:], strict=False))
         starts = {arg: self.handles.scalars.get(init) for arg, init in zip(before.args, inits, strict=False)}
         turns = rotated(before.args, handed, starts, links)
+        plain = all(x.name.startswith("arith.") or x.name == "scf.condition" for x in before.ops)
+        on = going_on(before.args, handed, passed[0], self.producers) if plain and passed else {}
+        until: set[Value] = set()
         for arg, init, nxt in zip(before.args, inits, handed, strict=False):
             if is_buffer(arg):
                 self._carry_handle(op, (arg, *(v for v, passed_in in links.items() if passed_in is arg)), init, nxt)
@@ -247,6 +250,14 @@ class _Builder:
             start = self.handles.scalars.get(init)
             if arg in turns:
                 self.handles.scalars[arg] = in_turn(turns[arg], counter)
+                continue
+            even = evenly(
+                self.symbols, arg, start, on[arg], counter, links, self.producers, self.handles.scalars,
+            ) if arg in on else None
+            if even is not None:
+                # What it is once a flag has ended the loop makes no difference to the condition, which denies the flag.
+                self.handles.scalars[arg] = even
+                until.add(arg)
                 continue
             self.handles.scalars[arg] = self.symbols.opaque(arg.name) if isinstance(start, Cond) else while_value(
                 self.symbols, arg, start, nxt, counter, links, self.producers, self.handles.scalars)
@@ -272,7 +283,7 @@ class _Builder:
         loop.head = len(head.items)
         known = self.handles.scalars
         loop.carried = self._carried(before.args, inits, handed)
-        ends = [known.get(v) for v in passed[1:]]
+        ends = [None if until and (v in until or v not in before.args) else known.get(v) for v in passed[1:]]
         for result, value_out, end in zip(op.results, passed[1:], ends, strict=True):
             if is_buffer(result):
                 self._rename(result, value_out)

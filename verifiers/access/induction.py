@@ -3,7 +3,7 @@ by their invariants, others as OPAQUE."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import gcd
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, const, eq, substitute_cond, symbols_of
@@ -191,6 +191,61 @@ def while_value(
                 symbols.require(eq(value % divisor, 0))
             return value
     return symbols.new(arg.name, SymbolKind.OPAQUE)
+
+
+def going_on(
+    args: Sequence[Value], handed: Sequence[Value], condition: Value, producers: Mapping[Value, Op]
+) -> dict[Value, Value]:
+    """Of carried values that a while loop hands on by a branch over a flag which ends it, as a lowered `break` does:
+    what each is in the next turn, if there is one. `condition`: of the loop, in which the flags are denied."""
+    flags = {flag for part in _parts(condition, producers) if (flag := _denied(part, producers)) in args}
+    told = {value: arg for arg, value in zip(args, handed, strict=False) if arg in flags}
+    found: dict[Value, Value] = {}
+    for arg, value in zip(args, handed, strict=False):
+        op = producers.get(value)
+        if op is None or op.name not in ("scf.if", "arith.select"):
+            continue
+        asked = op.arg("cond")
+        denied = _denied(asked, producers)
+        if denied not in told and asked not in told:
+            continue
+        if op.name == "scf.if":
+            place = next(i for i, r in enumerate(op.results) if r is value)
+            ways = [region.ops[-1].args["values"][place] for region in op.regions]
+        else:
+            ways = [op.arg("true_value"), op.arg("false_value")]
+        found[arg] = ways[0] if denied in told else ways[1]
+    return found
+
+
+def _parts(condition: Value, producers: Mapping[Value, Op]) -> Iterator[Value]:
+    op = producers.get(condition)
+    if op is not None and op.name == "arith.andi":
+        for part in op.operands():
+            yield from _parts(part, producers)
+    else:
+        yield condition
+
+
+def _denied(value: Value, producers: Mapping[Value, Op]) -> Value | None:
+    """What a value is the opposite of: `x ^ true`."""
+    op = producers.get(value)
+    if op is None or op.name != "arith.xori":
+        return None
+    first, second = op.operands()
+    made = producers.get(second)
+    return first if made is not None and made.name == "arith.constant" and made.attrs.get("value") is True else None
+
+
+def evenly(
+    symbols: Symbols, arg: Value, start: Scalar, handed: Value, counter: Expr, links: Mapping[Value, Value],
+    producers: Mapping[Value, Op], known: Mapping[Value, Scalar],
+) -> Expr | None:
+    """`start + step*counter` for a value of a while loop that goes up in equal steps; None for any other."""
+    placeholder, found = _handed_on(arg, handed, links, producers, known)
+    if isinstance(start, Expr) and isinstance(found, Expr) and _stays(symbols, found - placeholder, counter):
+        return start + (found - placeholder) * counter
+    return None
 
 
 def passed_before(symbols: Symbols, condition: Cond, counter: Expr) -> Cond:
