@@ -5,8 +5,10 @@ Lines are built once as (style, text) segments; `plain` joins them, `print_rich`
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from pypto_verified.report.model import (
@@ -30,6 +32,7 @@ _STYLE = {
     Verdict.ERROR: "bold red",
 }
 _WIDTH = max(len(v.value) for v in Verdict)
+_LANE = re.compile(r"\blane \d+")
 
 
 def plain(report: Report, verbose: bool = False) -> str:
@@ -76,9 +79,11 @@ def _file(file: FileResult) -> Iterator[Line]:
     for finding in file.findings:
         yield from _finding(finding, file.path)
     for function in file.functions:
-        for finding in function.findings:
+        for finding, *alike in _alike(function.findings):
             yield []
             yield from _finding(finding, file.path)
+            if alike:
+                yield _item("also", "; ".join(f.site for f in alike))
         if len(function.needs) > 1:
             yield []
             yield _item(f"all that {function.name} needs", " ".join(f'--assume "{text}"' for text in function.needs))
@@ -127,6 +132,15 @@ def _counts(function: FunctionResult) -> str:
     counts = {**function.counts(), "allowed": len(function.allowed)}
     names = [*(v.value.lower() for v in reversed(SEVERITY)), "allowed"]
     return ", ".join(f"{counts[name]} {name}" for name in names if counts[name]) or "nothing to prove"
+
+
+def _alike(findings: list[Finding]) -> list[list[Finding]]:
+    """The findings, those together that read the same: of other accesses at one place, or of the other lane."""
+    found: dict[Finding, list[Finding]] = {}
+    for f in findings:
+        told = replace(f, message=_LANE.sub("lane", f.message), replay=_LANE.sub("lane", f.replay), site="")
+        found.setdefault(told if f.site else f, []).append(f)
+    return list(found.values())
 
 
 def _finding(finding: Finding, path: str) -> Iterator[Line]:

@@ -232,3 +232,14 @@ def test_html_shows_every_finding_escaped_and_fetches_nothing() -> None:
     assert "<such>" not in page and html.escape("no <such> thing & more") in page
     assert "M = 48" in page and "narrow the last tile" in page and "sizes are not negative" in page
     assert "http" not in page and "<script" not in page and "src=" not in page
+
+
+def test_findings_that_read_the_same_are_printed_once_with_the_sites_of_the_others() -> None:
+    """Both lanes of a pipe, and two accesses of one line; another place, or other numbers, is a finding of its own."""
+    first = replace(UNKNOWN, rule="FIFO-POP", message="runs 2 times on lane 0", needs="", site="16:9 pop lane 0")
+    second = replace(first, message="runs 2 times on lane 1", site="16:9 pop lane 1")
+    moved, other = replace(first, line=17), replace(first, witness=(("M", 3),))
+    found = [first, UNKNOWN, second, moved, other]
+    text = plain(report_of(FileResult("kernels/tail.py", functions=[FunctionResult("tail", [], found)])))
+    assert text.count("FIFO-POP") == 3 and "on lane 1" not in text
+    assert [line for line in text.splitlines() if "also" in line] == ["    also: 16:9 pop lane 1"]
