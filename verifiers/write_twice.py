@@ -65,16 +65,29 @@ def _sites(context: Context) -> Iterator[TwiceSite]:
     symbols, shared = context.program.symbols, _by_both_lanes(context)
     for step in context.program.steps:
         for window in () if adds(step) else _stored(step):
-            placed = related(symbols, through_loops(step, _named(window)))
-            names = related(symbols, placed | names_of(step.path))
-            told = window.parent is None and not {symbols.kinds.get(n) for n in names - {BLOCKS}} & UNCONSTRAINED
+            placed, names = _told(symbols, step, window)
             for index in (BLOCK, LANE):
-                if told and index in placed:
+                if index in placed:
                     yield _site(context, step, window, index, names)
                 elif index == LANE and step.index in shared:
                     yield TwiceSite(
                         context, step.op, step.path, f"{op_text(step.op)} {window.view.name} lanes", window.view.name,
                         LANE, const(1), window.offsets, window.sizes, window.offsets, window.sizes, TRUE, alike=True)
+
+
+def _told(symbols: Symbols, step: Step, window: Window) -> tuple[frozenset[str], frozenset[str]]:
+    """(What says where a store goes; that, and what says whether it runs). Nothing where a caller or data have a part
+    in it."""
+    placed = related(symbols, through_loops(step, _named(window)))
+    names = related(symbols, placed | names_of(step.path))
+    told = window.parent is None and not {symbols.kinds.get(n) for n in names - {BLOCKS}} & UNCONSTRAINED
+    return (placed, names) if told else (frozenset(), frozenset())
+
+
+def judged(symbols: Symbols, step: Step) -> bool:
+    """Whether all that a step stores to global memory is compared with what it stores in another block."""
+    stored = _stored(step)
+    return bool(stored) and all(BLOCK in _told(symbols, step, window)[0] for window in stored)
 
 
 def _by_both_lanes(context: Context) -> frozenset[int]:

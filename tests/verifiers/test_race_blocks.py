@@ -9,8 +9,8 @@ from pypto_verified.report.model import Verdict
 from pypto_verified.simulator import schedule
 from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.targets import target
-from tests.verifiers.examples_blocks import ALL, BY_DATA, blocks, get, meeting, put
-from tests.verifiers.kernels import check, verdicts
+from tests.verifiers.examples_blocks import ALL, BY_DATA, TILE, blocks, get, meeting, put
+from tests.verifiers.kernels import check, fill, verdicts
 from verifiers import Options, verify
 from verifiers.options import Launch
 
@@ -105,6 +105,54 @@ def test_what_the_index_of_the_block_does_not_tell_is_taken_for_harmless(body: t
     assert verdicts(result, "RACE-BLOCK") == {PROVED}
     assert any("BLOCKS-DATA" in o.assumptions for o in result.obligations)
     assert UNKNOWN in verdicts(check(text, families="RACE", strict=True), "RACE-BLOCK")
+
+
+def by(factor: str, *more: str) -> str:
+    """A store to 16 rows from `block * factor + M` on."""
+    return blocks(
+        f"%part = arith.muli %block, {factor} : index", "%row = arith.addi %part, %M : index", put("row"), *more,
+        args="%M: index")
+
+
+@pytest.mark.parametrize(("text", "expected", "assumed"), [
+    (by("%c16"), PROVED, False), (by("%c8"), REFUTED, False), (by("%M"), PROVED, True),
+    (by("%c16", "%last = arith.addi %next, %M : index", get("last")), REFUTED, False),
+    (by("%c16", "%last = arith.addi %next, %c8 : index", get("last")), PROVED, True),
+])
+def test_what_callers_pass_does_not_excuse_blocks_that_meet_whatever_it_is(
+    text: str, expected: Verdict, assumed: bool
+) -> None:
+    """A stride that is too small, or the rows of the next block, from a row on that the caller says."""
+    result = check(text, families="RACE", assume=("M >= 0", "M <= 64"))
+    assert expected in verdicts(result, "RACE-BLOCK") <= {PROVED, expected}
+    found = [o for o in result.obligations if o.rule == "RACE-BLOCK" and o.verdict is expected]
+    assert any("BLOCKS-DATA" in o.assumptions for o in found) is assumed
+    for f in (f for f in result.findings if f.rule == "RACE-BLOCK" and f.verdict is REFUTED):
+        seen = confirm_order(read(text, "k.pto"), "k", f.rule, dict(f.witness), target("a2a3"), line=f.text_line or 0,
+                             first=int(f.site.rpartition(" line ")[2].split()[0]))
+        assert seen.startswith("confirmed: ")
+
+
+@pytest.mark.parametrize(("body", "expected"), [
+    ((get("mine", "qv"), put("c0")), {REFUTED}),
+    ((get("c0", "qv"), put("c0")), {PROVED}),
+    ((get("mine", "qv"), fill("t", TILE), put("c0")), {PROVED}),
+    (("scf.for %i = %c0 to %c2 step %c1 {", put("c0"), get("mine", "qv"), "}"), {REFUTED}),
+    ((get("mine", "qv"), put("c0", attrs=ADD)), set()),
+])
+def test_blocks_that_write_values_of_their_own_to_one_place(body: tuple[str, ...], expected: set[Verdict]) -> None:
+    """Where all write one value to one place that does no harm, as far as is known (BLOCKS-DATA)."""
+    assert verdicts(check(blocks(*body), families="RACE"), "RACE-BLOCK") == expected
+
+
+def test_a_loop_that_walks_over_the_places_of_other_blocks_writes_there_what_they_do() -> None:
+    text = blocks("scf.for %i = %block to %c16 step %c1 {", "%old = pto.load_scalar %q[%i] : !pto.ptr<f32> -> f32",
+                  "pto.store_scalar %old, %p[%i] : !pto.ptr<f32>, f32", "}")
+    result = check(text, families="RACE")
+    assert verdicts(result, "RACE-BLOCK") == {PROVED}
+    assert any("BLOCKS-DATA" in o.assumptions for o in result.obligations if o.rule == "RACE-BLOCK")
+    straight = blocks("%at = arith.divsi %block, %c2 : index", "pto.store_scalar %one, %p[%at] : !pto.ptr<f32>, f32")
+    assert verdicts(check(straight, families="RACE"), "RACE-BLOCK") == {REFUTED}
 
 
 def test_a_race_that_another_one_hides_is_no_fault_of_this_tool() -> None:

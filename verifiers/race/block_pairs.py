@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from itertools import product
 
-from pypto_verified.index import Cond, Expr, IntLike, all_of, eq, substitute_cond, symbol, symbols_of
+from pypto_verified.index import FALSE, Cond, Expr, IntLike, all_of, eq, substitute_cond, symbol, symbols_of
 from pypto_verified.pto.module import EnumAttr
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import Scope
@@ -16,16 +16,19 @@ from verifiers.access.symbols import UNCONSTRAINED
 from verifiers.cross_flags import named_flag
 from verifiers.pipes import shared_names
 from verifiers.race.accesses import Access, accesses_of, is_global
+from verifiers.race.block_values import of_the_block
 from verifiers.race.blocks import OTHER, BlockSite
 from verifiers.race.parts import Part, parts_of
 from verifiers.race.paths import nodes
-from verifiers.race.places import apart, names
+from verifiers.race.places import Box, apart, names
 from verifiers.sites import Context, op_text
 from verifiers.solver.cone import conjuncts, names_of
-from verifiers.write_twice import adds, related, through_loops
+from verifiers.write_twice import adds, judged, related, through_loops
 
 _SAME = frozenset({SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM, SymbolKind.LAUNCH})
 """Kinds of symbols that stand for the same in all blocks."""
+_CALLERS = frozenset({SymbolKind.PARAM, SymbolKind.SIZE})
+"""Kinds of symbols that a caller chooses, for all blocks alike."""
 
 
 def pairs(context: Context) -> Iterator[BlockSite]:
@@ -52,11 +55,11 @@ def _global(part: Part, target: Target) -> list[Access]:
 
 
 def _meet(program: AccessProgram, a: Access, b: Access) -> bool:
-    """Whether two accesses of two blocks may be in conflict, if they share bytes. One op that both write by, at a place
-    that the index of the block tells, is WRITE-TWICE's."""
+    """Whether two accesses of two blocks may be in conflict, if they share bytes. One op that both write by may be
+    WRITE-TWICE's."""
     if a.place.arena != b.place.arena or not (a.writes or b.writes) or (adds(a.step) and adds(b.step)):
         return False
-    return a.step is not b.step or not (a.writes and b.writes) or BLOCK not in _placed(program, a)
+    return a.step is not b.step or not (a.writes and b.writes) or not judged(program.symbols, a.step)
 
 
 def _placed(program: AccessProgram, access: Access) -> frozenset[str]:
@@ -81,14 +84,40 @@ def _site(context: Context, one: Part, a: Access, b: Access, parted: bool, order
         *(substitute_cond(c, renamed) for c in conjuncts(other.symbols.facts)), path, eq(block + theirs, 1),
         *(symbol(n) >= 2 for n in (BLOCKS,) if not two)))
     here, share_none = substitute_cond(b.step.path, two), apart(place, b.place.at(two))
-    given = {own.symbols.kinds.get(n) or other.symbols.kinds.get(n) for n in involved - {BLOCKS}} & UNCONSTRAINED
-    open_ = bool(given or BLOCK not in involved or a.somewhere or b.somewhere) and not parted
-    by_data = open_ and not context.ladder.entails(both & here & context.assumed, share_none)
+    kinds = {n: own.symbols.kinds.get(n) or other.symbols.kinds.get(n) for n in involved - {BLOCKS}}
+    given = frozenset(n for n, k in kinds.items() if k in UNCONSTRAINED)
+    somewhere, known = a.somewhere or b.somewhere, both & here & context.assumed
+    # Where a loop walks over the places of other blocks, one op is taken to write there what theirs does.
+    walks = a is b and a.scalar and BLOCK in involved - related(own.symbols, names(a.place))
+    open_ = bool(walks or given or BLOCK not in involved or somewhere) and not parted
+    by_data = open_ and not context.ladder.entails(known, share_none)
+    if by_data and not walks and not somewhere and {kinds[n] for n in given} <= _CALLERS:
+        own_values = BLOCK in involved or _differ(other, a) or _differ(own, b)
+        by_data = not (own_values and _always_share(context, known, share_none, (a, b), involved))
     line = other.location(a.step.op).line
     does = "written" if a.writes else "read"
     return BlockSite(
         context, b.step.op, here, f"{op_text(b.step.op)} of what another block has {does} by {op_text(a.step.op)} line "
-        f"{line}", b.what, a.step.op, line, (a.writes, b.writes), both, share_none, parted, ordered, by_data)
+        f"{line}", b.what, a.step.op, line, (a.writes, b.writes), both, share_none, parted, ordered, by_data,
+        frozenset({BLOCKS}) | (frozenset() if by_data else given))
+
+
+def _differ(program: AccessProgram, access: Access) -> bool:
+    """Whether blocks write different values."""
+    return access.writes and access.step.index in of_the_block(program)
+
+
+def _always_share(
+    context: Context, known: Cond, share_none: Cond, ends: tuple[Access, Access], involved: frozenset[str]
+) -> bool:
+    """Whether two accesses that both happen, of some bytes each, share bytes whatever the caller passes, one way round
+    of the two blocks, in the same turns of the loops around both."""
+    turns = (n for n, k in context.program.symbols.kinds.items() if k is SymbolKind.TRIP and n in involved)
+    some = all_of(n > 0 for e in ends if isinstance(e.place, Box) for n in e.place.sizes)
+    happens = all_of((known, some, *(eq(symbol(n, 0), symbol(n + OTHER, 0)) for n in turns)))
+    ways = (happens & eq(symbol(BLOCK, 0), block) for block in (0, 1))
+    entails = context.ladder.entails
+    return any(entails(way, ~share_none) and not entails(way, FALSE) for way in ways)
 
 
 def _renamed(own: AccessProgram, other: AccessProgram, target: Target, access: Access) -> dict[str, Expr]:

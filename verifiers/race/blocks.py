@@ -2,7 +2,8 @@
 
 All blocks run the same text at once, on the same tensors, and nothing but a barrier of all cores orders them. Judged
 are the first two blocks. Where the index of the block tells a part of what they use, the author divides the tensor;
-where it does not, or data and callers have a part in it too, they are taken not to disturb each other (BLOCKS-DATA).
+where it does not, or data and callers have a part in it too, they are taken not to disturb each other (BLOCKS-DATA),
+unless they meet whatever callers pass. Where the index says nothing of the place, all may write there one value.
 Where the number of blocks has a part in a place, as in a loop in which they take turns, there are just these two. One
 op by which both write, at a place that is told from the index: WRITE-TWICE.
 """
@@ -15,7 +16,7 @@ from pypto_verified.index import Cond, any_of, symbol
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.module import Op
 from pypto_verified.records import dataclass
-from verifiers.access import BLOCK, BLOCKS
+from verifiers.access import BLOCK
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 
@@ -39,6 +40,7 @@ class BlockSite(Site):
     parted: bool
     ordered: str
     by_data: bool
+    chosen: frozenset[str]
 
     @property
     def why(self) -> str:
@@ -84,7 +86,7 @@ BLOCKS_APART: Rule[BlockSite] = Rule(
     claim="the first two blocks do not use what the other one writes, unless a barrier of all cores stands between",
     sites=_sites, applies=always, assumptions=("BLOCK-INDEX", "DISTINCT-POINTERS", "SYNCALL-WAITS", "BLOCKS-DATA"),
     unneeded=_unneeded, undecided=lambda s: s.why,
-    given=lambda s: s.both if not s.why else FALSE, chosen=lambda s: frozenset({BLOCKS}),
+    given=lambda s: s.both if not s.why else FALSE, chosen=lambda s: s.chosen,
     goal=lambda s: s.holds,
     explain=_explain,
     help=lambda s: "let each block use memory of its own, or put a barrier of all cores between the two",
