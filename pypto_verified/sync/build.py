@@ -10,7 +10,7 @@ from pypto_verified.pto.op_pipes import op_phases
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.sync.handles import Handles
 from pypto_verified.sync.places import Local, Place, Window
-from pypto_verified.sync.program import Access, Branch, Loop, Meeting, Program, Sequence
+from pypto_verified.sync.program import Access, Branch, Loop, Meeting, Program, Sequence, where
 from pypto_verified.sync.slots import FREES, POPS, Slots, pipe_of_pop
 from pypto_verified.sync.values import Values
 from pypto_verified.targets import Target
@@ -82,7 +82,7 @@ class _Builder:
     def plain(self, op: Op, owner: int, around: Sequence, here: _Chain) -> None:
         row = TABLE.get(op.name)
         if row is None or op.regions or op.name == "func.call":
-            raise NotModelled(f"automatic synchronisation of {op.name}", op.loc)
+            raise NotModelled(f"automatic synchronisation of {op.name}", where(op))
         self.values.define(op, owner)
         if row.effect in ("compute", "sync") and op.name not in _IGNORED:
             self.access(op, around, here)
@@ -150,7 +150,7 @@ class _Builder:
         for inner in head.ops:
             row = TABLE.get(inner.name)
             if row is None or row.effect not in ("pure", "control"):
-                raise NotModelled(f"automatic synchronisation of {inner.name} in the condition of a loop", inner.loc)
+                raise NotModelled(f"automatic synchronisation of {inner.name} in the condition of a loop", where(inner))
             self.values.define(inner, self.loops)
         return self.repeated(Loop(op, self.loops, around), body, list(body.args), around, here)
 

@@ -8,7 +8,7 @@ from pypto_verified.errors import NotModelled
 from pypto_verified.sync.clocks import Message
 from pypto_verified.sync.depend import FARTHEST, Dependence
 from pypto_verified.sync.plan import Barrier, Flag, Plan, Sync
-from pypto_verified.sync.program import Access, Program, Sequence, parting, position_in
+from pypto_verified.sync.program import Access, Program, Sequence, parting, position_in, where
 from pypto_verified.sync.walk import Missing, Walk
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import ALL, SCALAR, barrier_holds
@@ -76,7 +76,7 @@ class Chooser:
         readings = {m.pair for m in missing if m.dependence is d}
         self.tried[d] = self.tried.get(d, 0) + 1
         if self.tried[d] > MOST_TRIES + 1:
-            raise NotModelled("an order that neither flags nor barriers give", a.op.loc)
+            raise NotModelled("an order that neither flags nor barriers give", where(a.op))
         if len(readings) > 1 or not {src, dst} <= set(self.pipes) or self.tried[d] > MOST_TRIES:
             self.barrier(run, ALL, at, late)
         elif src == dst:

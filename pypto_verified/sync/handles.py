@@ -9,6 +9,7 @@ from pypto_verified.pto.module import Op, Value
 from pypto_verified.pto.types import TileBufType
 from pypto_verified.records import dataclass
 from pypto_verified.sync.places import Local, Place, Window
+from pypto_verified.sync.program import where
 from pypto_verified.sync.values import Values
 
 _ZERO = const(0)
@@ -48,7 +49,7 @@ class Handles:
         address = op.opt("addr")
         type_ = op.result.type
         if address is None or not isinstance(type_, TileBufType):
-            raise NotModelled("synchronisation of tiles that the assembler places", op.loc,
+            raise NotModelled("synchronisation of tiles that the assembler places", where(op),
                               "let the compiler give the addresses (planner PYPTO)")
         self._tiles[op.result] = _Tile(type_.loc, "", self._values.of(address), type_, _ZERO, _ZERO)
 
@@ -98,7 +99,11 @@ class Handles:
     def _tile(self, value: Value, op: Op) -> _Tile:
         found = self._tiles.get(value)
         if found is None:
-            raise NotModelled(f"the tile %{value.name} of {op.name} in automatic synchronisation", op.loc)
+            raise NotModelled(
+                f"the tile %{value.name} of {op.name} in automatic synchronisation: a loop, a branch or a call hands it "
+                "on",
+                where(op), "take turns by an index (alloc_tile at a computed address, pl.MemRef(slots=)), or order the "
+                "pipes by hand: --sync explicit judges that")
         return found
 
     def place(self, op: Op, group: str, value: Value) -> Place:

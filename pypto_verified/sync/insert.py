@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pypto_verified.errors import NotModelled
+from pypto_verified.errors import Location, NotModelled
 from pypto_verified.pto.module import Func, Module
 from pypto_verified.sync.build import build
 from pypto_verified.sync.choose import Chooser
@@ -14,6 +14,8 @@ from pypto_verified.sync.program import Branch, Loop, Sequence
 from pypto_verified.sync.strip import strip_sync
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import ALL, pipes_of_core
+
+_BY_HAND = "order its pipes by hand (--sync explicit judges that), or leave it to the assembler"
 
 
 def insert_sync(
@@ -30,7 +32,13 @@ def insert_sync(
     for unit in made.units():
         for func in unit.funcs:
             if func.body is not None:
-                _synchronise(func, target, strict, remarks)
+                try:
+                    _synchronise(func, target, strict, remarks)
+                except NotModelled as refused:
+                    where = refused.location
+                    raise NotModelled(
+                        refused.what, where if where.file else Location(made.file, where.line or func.line),
+                        refused.help or _BY_HAND) from None
     return made
 
 

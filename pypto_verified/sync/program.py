@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import field
 from typing import TypeAlias, Union
 
+from pypto_verified.errors import Location
 from pypto_verified.index import Expr
 from pypto_verified.pto.module import Block, Op
 from pypto_verified.records import dataclass
@@ -119,3 +120,8 @@ def parting(a: Access, b: Access) -> tuple[Sequence, int, int] | None:
 def position_in(a: Access, s: Sequence) -> int:
     """Where an access, or what holds it, stands in a block around it."""
     return next(position for around, position in a.chain if around is s)
+
+
+def where(op: Op) -> Location:
+    """The user's place of an op; of a text that tells none its line there, in a file that is not named yet."""
+    return op.loc if op.loc.line else Location(line=op.line)

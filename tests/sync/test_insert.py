@@ -296,3 +296,28 @@ func.func @k(%a: !pto.ptr<f32>) {
     with pytest.raises(NotModelled, match="the assembler places") as caught:
         insert_sync(reader.read(text), A2A3)
     assert caught.value.location.line == 7
+
+
+def test_a_tile_that_a_loop_hands_on_is_refused_at_its_line_of_the_text_with_what_to_do() -> None:
+    """Two tiles change places from one iteration to the next: which one an op uses is not known where flags go."""
+    vec = "!pto.tile_buf<vec, 8x8xf32>"
+    text = f"""module attributes {{pto.target_arch = "a2a3"}} {{
+func.func @k(%n: index) {{
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %x0 = arith.constant 0 : i64
+  %x1 = arith.constant 256 : i64
+  %t = pto.alloc_tile addr = %x0 : {vec}
+  %u = pto.alloc_tile addr = %x1 : {vec}
+  %p, %q = scf.for %i = %c0 to %n step %c1 iter_args(%x = %t, %y = %u) -> ({vec}, {vec}) {{
+    pto.texp ins(%x : {vec}) outs(%x : {vec})
+    scf.yield %y, %x : {vec}, {vec}
+  }}
+  return
+}}
+}}
+"""
+    with pytest.raises(NotModelled, match=r"%x of pto\.texp .*: a loop, a branch or a call hands it on") as caught:
+        insert_sync(reader.read(text, "k.pto"), A2A3)
+    assert str(caught.value.location) == "k.pto:10"
+    assert "--sync explicit" in caught.value.help
