@@ -100,8 +100,8 @@ class Handles:
         found = self._tiles.get(value)
         if found is None:
             raise NotModelled(
-                f"the tile %{value.name} of {op.name} in automatic synchronisation: a loop, a branch or a call hands it "
-                "on",
+                f"the tile %{value.name} of {op.name} in automatic synchronisation: a loop, a branch or a call hands "
+                "it on",
                 where(op), "take turns by an index (alloc_tile at a computed address, pl.MemRef(slots=)), or order the "
                 "pipes by hand: --sync explicit judges that")
         return found
