@@ -19,6 +19,11 @@ WHOLE = ("block_num == 48",)
 ADD = " {atomicType = #pto<atomic_type atomic_add>}"
 
 
+def again(access: str) -> str:
+    """The same load or store, once more in a text."""
+    return access.replace("%to_", "%again_to_").replace("%from_", "%again_from_")
+
+
 def meet(text: str) -> bool:
     """Whether two blocks race in some run of the first two blocks, on a chip that they fill."""
     for order in ("program", "late", "eager", "random"):
@@ -26,6 +31,23 @@ def meet(text: str) -> bool:
         if any(r.first.core != r.second.core for r in run.races):
             return True
     return False
+
+
+@pytest.mark.parametrize(("body", "expected"), [
+    ((put("mine"), meeting(), get("next"), again(put("mine"))), {PROVED, REFUTED}),
+    ((put("mine"), meeting(), get("next"), meeting(), again(put("mine"))), {PROVED}),
+    ((get("next"), meeting(), put("mine"), again(get("next"))), {PROVED, REFUTED}),
+    ((put("mine"), meeting(), "scf.for %i = %c0 to %c2 step %c1 {", get("next"), again(put("mine")), "}"),
+     {PROVED, REFUTED}),
+    ((put("c0"), get("mine", "qv"), again(put("c0"))), {PROVED, REFUTED}),
+])
+def test_the_same_place_once_more_on_the_other_side_of_a_barrier(
+    body: tuple[str, ...], expected: set[Verdict]
+) -> None:
+    """One pair of accesses with a barrier between them does not stand for another one without."""
+    text = blocks(*body)
+    assert verdicts(check(text, families="RACE", assume=WHOLE), "RACE-BLOCK") == expected
+    assert meet(text) is (REFUTED in expected)
 
 
 @pytest.mark.requirement("EV-06")

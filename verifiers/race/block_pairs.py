@@ -42,11 +42,18 @@ def pairs(context: Context) -> Iterator[BlockSite]:
         barriers = [_barriers(p, one.kind == two.kind) for p in (one, two)]
         ordered = next(filter(None, (_unfollowed(p, context.target) for p in (one, two))), "")
         for a, b in product(_global(one, context.target), _global(two, context.target)):
-            key = (one.kind, a.place.key(), a.writes, a.step.path, two.kind, b.place.key(), b.writes, b.step.path)
-            if key not in seen and _meet(one.program, a, b):
-                parted = barriers[0][a.step.index] != barriers[1][b.step.index]
-                seen.update((key, (*key[4:], *key[:4])) if one.program is own else (key,))
+            parted = barriers[0][a.step.index] != barriers[1][b.step.index]
+            ends, alike = (_key(one, a), _key(two, b)), (parted, a is b and a.scalar)
+            if (*ends, *alike) not in seen and _meet(one.program, a, b):
+                seen.add((*ends, *alike))
+                if one.program is own:
+                    seen.add((*ends[::-1], *alike))
                 yield _site(context, one, a, b, parted, ordered)
+
+
+def _key(part: Part, access: Access) -> Hashable:
+    """Equal for accesses of which one stands for the other, as far as no barrier stands between them."""
+    return part.kind, access.place.key(), access.writes, access.step.path, _differ(part.program, access)
 
 
 def _global(part: Part, target: Target) -> list[Access]:
