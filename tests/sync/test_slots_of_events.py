@@ -79,3 +79,32 @@ def test_a_slot_that_is_not_waited_for_is_refuted_and_seen(old: str, new: str, m
     verdicts, replays = judged(compiled("a2a3", DOUBLED.replace(old, new)), "a2a3")
     assert (Verdict.REFUTED in verdicts) is bool(missing)
     assert all(replay.startswith("confirmed") for replay in replays)
+
+
+STARTS = {
+    "a number of the caller's": DOUBLED.replace("pl.range(8)", "pl.range(m, n)"),
+    "a product": DOUBLED.replace("pl.range(8)", "pl.range(m * n, m * n + n)"),
+    "its own offset": DOUBLED.replace("s = i % 2", "s = (i + m) % 2").replace("ins[i % 2]", "ins[(i + m) % 2]"),
+    "a while loop": DOUBLED.replace("for i in pl.range(8):", "i = m\n    while i < n:").replace(
+        "record=stored[s])", "record=stored[s])\n        i = i + 1"),
+}
+
+
+@pytest.mark.requirement("EV-03", "EV-08")
+@pytest.mark.parametrize("body", STARTS.values(), ids=STARTS)
+def test_turns_may_begin_with_any_slot(body: str) -> None:
+    """Which slot is first depends on a number that nobody knows: each is a case. With one buffer for the results of
+    both slots the stores of one are not over where the other one's begin."""
+    params = ",\n".join([
+        tensor("a", (128, 64)), "m: pl.Scalar[pl.INDEX]", "n: pl.Scalar[pl.INDEX]",
+        tensor("out", (128, 64), out=True)])
+
+    def found(text: str) -> set[tuple[str, Verdict]]:
+        made = compile_function(kernel(params, text, RINGS), target("a2a3"))
+        results = verify_module(made.module, target("a2a3"), CheckOptions(level=3), {"k": made.names})
+        of_order = (o for r in results for o in r.obligations if o.rule.split("-")[0] in ("EVENT", "RACE"))
+        return {(o.rule, o.verdict) for o in of_order}
+
+    assert {verdict for _, verdict in found(body)} == {Verdict.PROVED}
+    one_buffer = found(body.replace("outs[i % 2]", "outs[0]"))
+    assert {v for rule, v in one_buffer if rule == "RACE-WAR"} - {Verdict.PROVED}

@@ -340,7 +340,7 @@ def test_an_id_that_is_not_expressed_is_named_by_the_line_that_its_author_knows(
     known = ' loc("k.py":7:1)'
     result = judge(pipes(
         read("a"), computed("set", "n") + known, computed("wait", "n") + known, exp("a", "b"), args="%n: index"))
-    assert "not decided (the id at line 7 is not expressed)" in finding(result, "RACE-RAW").message
+    assert "not decided (the id at line 7 is not followed)" in finding(result, "RACE-RAW").message
 
 
 def test_a_race_of_other_ops_confirms_nothing() -> None:

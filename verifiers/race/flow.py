@@ -22,6 +22,7 @@ from verifiers.race.literals import Literals, decided, strongest, with_conjuncts
 from verifiers.race.order import Order
 from verifiers.race.paths import Paths, join, merge, nodes, put, spoken, subject
 from verifiers.race.places import Place, apart, taken_for_granted
+from verifiers.race.starts import starts
 from verifiers.race.sync import Kind, Sync
 from verifiers.race.walker import Again, Core, Walker
 from verifiers.solver import Ladder
@@ -86,9 +87,14 @@ class Flow(Walker):
         self._ways: dict[tuple[Branch, Cond], bool] = {}
         self._spoken = spoken(self.program)
         self._left = MOST_STEPS
+        self._case = TRUE
         self.given_up = False
         try:
-            self._run(self.program.body, {frozenset(conjuncts(assumed)): self.start()}, OUTSIDE)
+            for n, (values, case) in enumerate(starts(self.program, self.syncs.values())):
+                self._case = case
+                at = Setting(values, (("case", n),), ()) if values else OUTSIDE
+                given = substitute_cond(assumed, values)
+                self._run(self.program.body, {frozenset(conjuncts(given)): self.start()}, at)
         except _GivenUp:
             self.given_up = True
             self.blind = self.blind or "it has too many paths"
@@ -212,7 +218,7 @@ class Flow(Walker):
         goal = apart(a, b)
         if goal is TRUE or goal is FALSE:
             return goal is FALSE
-        relevant, _, _ = split_by_relevance(self._facts & taken_for_granted(a, b), names_of(goal))
+        relevant, _, _ = split_by_relevance(self._facts & self._case & taken_for_granted(a, b), names_of(goal))
         if plain_model(relevant & ~goal) is not None:
             return True
         self._questions += 1

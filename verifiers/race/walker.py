@@ -150,7 +150,7 @@ class Walker:
             for told in self.core.hearing.always.get(told_of(sync.step, id, self.core.target), ()):
                 order.wait(("told", told), sync.pipe, True, keep=True)
         elif id is None:
-            self.blind = self.blind or f"the id at line {self.program.location(sync.step.op).line} is not expressed"
+            self.blind = self.blind or f"the id at line {self.program.location(sync.step.op).line} is not followed"
             if self.core.strict and kind is Kind.SET:
                 self._set_again(sync, None, order)
             elif self.core.strict and kind is Kind.WAIT:
