@@ -25,6 +25,7 @@ from pypto_verified.index import (
     symbol,
     symbols_of,
 )
+from pypto_verified.pto.lanes import first_lane_alone
 from pypto_verified.pto.module import EnumAttr
 from pypto_verified.records import dataclass
 from verifiers.access import BLOCK, BLOCKS, LANE, Step, SymbolKind, Window
@@ -63,11 +64,12 @@ class TwiceSite(Site):
 
 def _sites(context: Context) -> Iterator[TwiceSite]:
     symbols, shared = context.program.symbols, _by_both_lanes(context)
+    alone = first_lane_alone(context.program.func, context.target)
     for step in context.program.steps:
         for window in () if adds(step) else _stored(step):
             placed, names = _told(symbols, step, window)
             for index in (BLOCK, LANE):
-                if index in placed:
+                if index in placed and not (index == LANE and step.op in alone):
                     yield _site(context, step, window, index, names)
                 elif index == LANE and step.index in shared:
                     yield TwiceSite(
@@ -94,7 +96,7 @@ def _by_both_lanes(context: Context) -> frozenset[int]:
     """Stores, by index, of a vector core beside a cube that both of its lanes make, or that the other lane may follow
     with one to the same pointer: all but those that one lane alone comes to."""
     beside = [p for p in parts_of(context) if p.kind == "vector" and p.program is context.program]
-    steps = [s for s in context.program.steps if any(s.op not in p.foreign for p in beside) and not adds(s)]
+    steps = [s for s in context.program.steps if any(s.op not in p.foreign_to(1) for p in beside) and not adds(s)]
     pointers = [(s, w.view.base) for s in steps for w in _stored(s)]
     often = Counter(pointer for _, pointer in pointers)
     return frozenset(s.index for s, pointer in pointers if LANE not in names_of(s.path) or often[pointer] > 1)

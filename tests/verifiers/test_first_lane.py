@@ -21,6 +21,7 @@ from pypto_verified.targets import target
 from tests.simulator.mixed import Mixed
 from tests.verifiers.examples_fifo import FREE, PUSH, pair_of_cores, pop
 from tests.verifiers.examples_split import ACC, WHOLE
+from tests.verifiers.kernels import alloc, store, tile, view, window
 from tests.verifiers.test_cores_wait import heard, told
 from verifiers import Options, verify
 
@@ -90,6 +91,25 @@ def test_one_whole_tile_is_enough_and_asking_for_the_lane_is_too(
 ) -> None:
     func = read(_pair(GIVE, *vector), "k.pto").funcs[1]
     assert first_lane_alone(func, target(chip)) == (frozenset(walk_ops(func)) if alone else frozenset())
+
+
+STORED = "\n".join((
+    view("ov", "gm", "c32", "c64").replace("%c1]", "%one]"),
+    window("rows", "ov", "%start, %zero", "%c16, %c64", "16x64"), store("own", "rows", tile(16, 64), "16x64")))
+
+
+@pytest.mark.parametrize(("take", "chip", "whole"), [
+    (TAKE, "a5", {REFUTED}), (TAKE, "a2a3", {PROVED}), (HALF, "a5", {PROVED})])
+def test_a_lane_that_is_given_its_number_and_runs_nothing_writes_nothing(
+    take: str, chip: str, whole: set[Verdict]
+) -> None:
+    """Each lane stores its half of 32 rows; where the first one alone runs, the second half is never written."""
+    text = _pair(
+        GIVE if take is TAKE else PUSH, "%one = arith.constant 1 : index", "%zero = arith.constant 0 : index",
+        "%start = arith.muli %lane, %c16 : index", alloc("own", tile(16, 64), "far", "c16", "c64"), take,
+        "pto.barrier <PIPE_ALL>", STORED)
+    results = verify(read(text, "k.pto"), target(chip), Options(families=frozenset({"WRITE"})))
+    assert {o.verdict for r in results for o in r.obligations if o.rule == "WRITE-LANES"} == whole
 
 
 def test_each_section_is_by_itself() -> None:

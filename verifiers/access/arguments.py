@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
-from pypto_verified.index import Expr
+from pypto_verified.index import Expr, eq
 from pypto_verified.pto.module import Block, Func, Op, Value
 from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
 from verifiers.access.handles import Handles, is_buffer
@@ -19,8 +19,10 @@ _HIDDEN = re.compile(r"(?:^|_)(subblock_idx|block_idx|block_num)$")
 class Arguments:
     """Enters a function's arguments into the environment."""
 
-    def __init__(self, symbols: Symbols, handles: Handles, scalars: Scalars) -> None:
+    def __init__(self, symbols: Symbols, handles: Handles, scalars: Scalars, first_lane: bool) -> None:
+        """`first_lane`: the first lane alone runs the function."""
         self.symbols = symbols
+        self.first_lane = first_lane
         self.handles = handles
         self.scalars = scalars
         self._block_count: Expr | None = None
@@ -56,7 +58,12 @@ class Arguments:
         """'block_idx', 'block_num' or 'subblock_idx': assumptions BLOCK-INDEX and LANE-INDEX."""
         if what == LANE:
             found = self.symbols.shown.get(LANE)
-            return found.expr if found else self.symbols.new(LANE, SymbolKind.BLOCK, 0, 1)
+            if found is not None:
+                return found.expr
+            lane = self.symbols.new(LANE, SymbolKind.BLOCK, 0, 1)
+            if self.first_lane:
+                self.symbols.require(eq(lane, 0))
+            return lane
         if self._block_count is None:
             self._block_count = self.symbols.new(BLOCKS, SymbolKind.LAUNCH, 1)
         if what == BLOCKS:

@@ -9,12 +9,14 @@ from pypto_verified.errors import Location, NotModelled
 from pypto_verified.index import Cond, Expr, all_of, const, eq, maximum
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.layouts import Space
+from pypto_verified.pto.lanes import first_lane_alone
 from pypto_verified.pto.module import Block, EnumAttr, Func, Op, Value
 from pypto_verified.pto.op_pipes import names_pipes
 from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.spec import Phase
 from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
 from pypto_verified.pto.walk import walk_ops
+from pypto_verified.targets import target as chip
 from pypto_verified.targets.pipes import is_for_kind
 from verifiers.access.arguments import Arguments, all_ops
 from verifiers.access.calls import unfollowed
@@ -66,7 +68,9 @@ class _Builder:
         self.loops: tuple[Loop, ...] = ()
         self.region: tuple[int, ...] = ()
         self.regions = 0
-        self.arguments = Arguments(self.symbols, self.handles, self.scalars)
+        self.arguments = Arguments(
+            self.symbols, self.handles, self.scalars,
+            func.kernel_kind == "vector" and bool(first_lane_alone(func, chip(target))))
         self.id_arrays = IdArrays(func.body)
         self.unfollowed: frozenset[Op] = frozenset()
         self.lost = {arg for arg in func.args if not isinstance(arg.type, PtrType)}
