@@ -2,9 +2,9 @@
 
 Judged are stores whose place is computed from the index of the block or lane, be it through the bounds of a loop: there
 the author divides the tensor. How many blocks there are the text does not say, so the first two are compared; where
-their number has a part in the place, as in a loop in which blocks take turns, there are just these two. Every other
-value that belongs to one run of the op, such as a loop counter, is its own in each of the two; where a scalar of the
-caller has a part in the place, or in whether the op runs, nothing is said.
+their number has a part in the place, as in a loop in which blocks take turns, there are as many as launches tell, or
+just these two. Every other value that belongs to one run of the op, such as a loop counter, is its own in each of the
+two; where a scalar of the caller has a part in the place, or in whether the op runs, nothing is said.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from pypto_verified.pto.module import EnumAttr
 from pypto_verified.records import dataclass
 from verifiers.access import BLOCK, BLOCKS, LANE, Step, SymbolKind, Window
 from verifiers.access.symbols import UNCONSTRAINED, Symbols
+from verifiers.launched import block_numbers
 from verifiers.race.parts import parts_of
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
@@ -65,12 +66,14 @@ class TwiceSite(Site):
 def _sites(context: Context) -> Iterator[TwiceSite]:
     symbols, shared = context.program.symbols, _by_both_lanes(context)
     alone = first_lane_alone(context.program.func, context.target)
+    numbers = block_numbers(context)
     for step in context.program.steps:
         for window in () if adds(step) else _stored(step):
             placed, names = _told(symbols, step, window)
             for index in (BLOCK, LANE):
                 if index in placed and not (index == LANE and step.op in alone):
-                    yield _site(context, step, window, index, names)
+                    counted = numbers if BLOCKS in names else (0,)
+                    yield from (_site(context, step, window, index, names, n) for n in counted)
                 elif index == LANE and step.index in shared:
                     yield TwiceSite(
                         context, step.op, step.path, f"{op_text(step.op)} {window.view.name} lanes", window.view.name,
@@ -131,20 +134,23 @@ def related(symbols: Symbols, names: frozenset[str]) -> frozenset[str]:
     return names
 
 
-def _site(context: Context, step: Step, window: Window, index: str, names: frozenset[str]) -> TwiceSite:
+def _site(
+    context: Context, step: Step, window: Window, index: str, names: frozenset[str], number: int
+) -> TwiceSite:
+    """`number` of blocks, 0 where it has no part in this."""
     symbols = context.program.symbols
     own = {n for n in names if symbols.kinds.get(n) in _OWN} | ({BLOCK, LANE} & names if index == BLOCK else {LANE})
-    two = {BLOCKS: 2} if BLOCKS in names else {}
-    path = substitute_cond(step.path, two)
-    offsets, lengths = (tuple(substitute(e, two) for e in es) for es in (window.offsets, window.sizes))
-    facts = conjuncts(substitute_cond(symbols.facts, two))
+    count = {BLOCKS: number} if number else {}
+    path = substitute_cond(step.path, count)
+    offsets, lengths = (tuple(substitute(e, count) for e in es) for es in (window.offsets, window.sizes))
+    facts = conjuncts(substitute_cond(symbols.facts, count))
     known = [c for c in (*facts, *conjuncts(path)) if names_of(c) & own]
     parts: list[Cond | Expr] = [*known, *offsets, *lengths]
     atoms = {n: a for part in parts for n, a in symbols_of(part).items()}
     others = {n: symbol(f"{n}_other", atoms[n].lo, atoms[n].hi) for n in sorted(own) if n in atoms}
     both = all_of((
-        eq(symbols.shown[index].expr, 0), eq(others[index], 1), *(eq(symbol(n), k) for n, k in two.items()),
-        *(facts if two else ()), *(substitute_cond(c, others) for c in known)))
+        eq(symbols.shown[index].expr, 0), eq(others[index], 1), *(eq(symbol(n), k) for n, k in count.items()),
+        *(facts if count else ()), *(substitute_cond(c, others) for c in known)))
     label = f"{op_text(step.op)} {window.view.name} {index}"
     starts, sizes = (tuple(substitute(e, others) for e in es) for es in (offsets, lengths))
     return TwiceSite(

@@ -129,6 +129,28 @@ def test_what_the_index_of_the_block_does_not_tell_is_taken_for_harmless(body: t
     assert UNKNOWN in verdicts(check(text, families="RACE", strict=True), "RACE-BLOCK")
 
 
+SHARE = ("%share = arith.divsi %c512, %many : index", "%row = arith.muli %block, %share : index")
+"""512 rows for all blocks."""
+
+
+@pytest.mark.parametrize(("many", "expected"), [(2, PROVED), (32, PROVED), (48, REFUTED)])
+def test_as_many_blocks_as_are_launched_share_the_rows(many: int, expected: Verdict) -> None:
+    """Each of 48 blocks has ten rows, and writes sixteen."""
+    text = blocks(*SHARE, get("row"), put("row"))
+    told = {"k": (Launch(many, True, 1),)}
+    for options in (Options(assume=(f"block_num == {many}",)), Options(launches=told)):
+        (result,) = verify(read(text, "k.pto"), target("a2a3"), options)
+        assert verdicts(result, "RACE-BLOCK") == verdicts(result, "WRITE-TWICE") == {expected}
+    assert verdicts(check(text), "RACE-BLOCK") == {PROVED}
+    several = {"k": (*told["k"], Launch(2, True, 9))}
+    (result,) = verify(read(text, "k.pto"), target("a2a3"), Options(launches=several))
+    assert verdicts(result, "RACE-BLOCK") == {PROVED, expected}
+    for f in (f for f in result.findings if f.rule == "RACE-BLOCK"):
+        seen = confirm_order(read(text, "k.pto"), "k", f.rule, dict(f.witness), target("a2a3"), line=f.text_line or 0,
+                             first=int(f.site.rpartition(" line ")[2].split()[0]))
+        assert seen.startswith("confirmed: ")
+
+
 def by(factor: str, *more: str) -> str:
     """A store to 16 rows from `block * factor + M` on."""
     return blocks(

@@ -14,6 +14,7 @@ from verifiers.access import Sequence as Nodes
 from verifiers.access.calls import reached
 from verifiers.access.symbols import UNCONSTRAINED
 from verifiers.cross_flags import named_flag
+from verifiers.launched import TWO, block_numbers
 from verifiers.pipes import shared_names
 from verifiers.race.accesses import Access, accesses_of, is_global
 from verifiers.race.block_values import of_the_block
@@ -38,6 +39,7 @@ def pairs(context: Context) -> Iterator[BlockSite]:
     if not any(BLOCK in p.program.symbols.kinds for p in parts):
         return
     seen: set[Hashable] = set()
+    numbers = block_numbers(context)
     for one, two in product(parts, (p for p in parts if p.program is own)):
         barriers = [_barriers(p, one.kind == two.kind) for p in (one, two)]
         ordered = next(filter(None, (_unfollowed(p, context.target) for p in (one, two))), "")
@@ -48,7 +50,8 @@ def pairs(context: Context) -> Iterator[BlockSite]:
                 seen.add((*ends, *alike))
                 if one.program is own:
                     seen.add((*ends[::-1], *alike))
-                yield _site(context, one, a, b, parted, ordered)
+                counted = BLOCKS in _behind(one.program, a) | _behind(own, b)
+                yield from (_site(context, one, a, b, parted, ordered, n) for n in (numbers if counted else (0,)))
 
 
 def _key(part: Part, access: Access) -> Hashable:
@@ -79,18 +82,21 @@ def _behind(program: AccessProgram, access: Access) -> frozenset[str]:
     return related(program.symbols, _placed(program, access) | names_of(access.step.path))
 
 
-def _site(context: Context, one: Part, a: Access, b: Access, parted: bool, ordered: str) -> BlockSite:
+def _site(
+    context: Context, one: Part, a: Access, b: Access, parted: bool, ordered: str, number: int
+) -> BlockSite:
+    """`number` of blocks, 0 where it has no part in this."""
     own, other = context.program, one.program
     involved = _behind(other, a) | _behind(own, b)
-    two = {BLOCKS: 2} if BLOCKS in involved else {}
-    renamed: dict[str, IntLike] = {**_renamed(own, other, context.target, a), **two}
+    count = {BLOCKS: number} if number else {}
+    renamed: dict[str, IntLike] = {**_renamed(own, other, context.target, a), **count}
     place, path = a.place.at(renamed), substitute_cond(a.step.path, renamed)
     block, theirs = symbol(BLOCK, 0), symbol(BLOCK + OTHER, 0)
     both = all_of((
-        *(substitute_cond(c, two) for c in conjuncts(own.symbols.facts)),
+        *(substitute_cond(c, count) for c in conjuncts(own.symbols.facts)),
         *(substitute_cond(c, renamed) for c in conjuncts(other.symbols.facts)), path, eq(block + theirs, 1),
-        *(symbol(n) >= 2 for n in (BLOCKS,) if not two)))
-    here, share_none = substitute_cond(b.step.path, two), apart(place, b.place.at(two))
+        eq(symbol(BLOCKS), number) if number else symbol(BLOCKS) >= TWO))
+    here, share_none = substitute_cond(b.step.path, count), apart(place, b.place.at(count))
     kinds = {n: own.symbols.kinds.get(n) or other.symbols.kinds.get(n) for n in involved - {BLOCKS}}
     given = frozenset(n for n, k in kinds.items() if k in UNCONSTRAINED)
     somewhere, known = a.somewhere or b.somewhere, both & here & context.assumed

@@ -4,8 +4,8 @@ All blocks run the same text at once, on the same tensors, and nothing but a bar
 are the first two blocks. Where the index of the block tells a part of what they use, the author divides the tensor;
 where it does not, or data and callers have a part in it too, they are taken not to disturb each other (BLOCKS-DATA),
 unless they meet whatever callers pass. Where the index says nothing of the place, all may write there one value.
-Where the number of blocks has a part in a place, as in a loop in which they take turns, there are just these two. One
-op by which both write, at a place that is told from the index: WRITE-TWICE.
+Where the number of blocks has a part in a place, as in a loop in which they take turns, there are as many as launches
+tell, or just these two. One op by which both write, at a place that is told from the index: WRITE-TWICE.
 """
 
 from __future__ import annotations
