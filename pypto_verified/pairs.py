@@ -12,6 +12,7 @@ from pypto_verified.pto.types import Type
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.records import dataclass
 from pypto_verified.report.model import FunctionResult, Verdict
+from pypto_verified.targets.pipes import CROSS_FLAGS
 
 _ENDS = frozenset({
     "pto.aic_initialize_pipe", "pto.aiv_initialize_pipe", "pto.import_reserved_buffer", "pto.reserve_buffer",
@@ -23,6 +24,21 @@ _OF_BOTH_ENDS = frozenset({"LEGAL-PIPE-PAIR", "LEGAL-IMPORT-PEER"})
 def has_pipe(artifact: Artifact) -> bool:
     """Whether a kernel is an end of a pipe."""
     return any(op.name in _ENDS for func in artifact.module.funcs for op in walk_ops(func))
+
+
+def by_flags(artifacts: Sequence[Artifact]) -> list[list[Artifact]]:
+    """Kernels without a pipe, those together that flags between cores join: of one name but for the core's, or the only
+    two that have such flags."""
+    flagged = [a for a in artifacts if any(
+        op.name in (row.set, row.wait) for func in a.module.funcs for op in walk_ops(func) for row in CROSS_FLAGS)]
+    found = [[a] for a in artifacts if a not in flagged]
+    if flagged:
+        from pypto_verified.simulator.schedule.launch import groups
+
+        own = {a.function: a for a in flagged}
+        for group in groups(together(flagged)):
+            found.append([own[f.name] for f in group.functions])
+    return found
 
 
 def together(artifacts: Sequence[Artifact]) -> Module:

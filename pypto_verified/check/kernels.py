@@ -47,10 +47,10 @@ def check_kernels(source: Source, result: FileResult, options: CheckOptions) -> 
 def _check_program(
     program: Program, chip: Target, result: FileResult, options: CheckOptions, unused: set[str]
 ) -> None:
-    """Kernels joined by a pipe are verified as one module, each other kernel alone. A kernel that does not compile has
-    an error of its own."""
+    """Kernels joined by a pipe, or by flags, are verified as one module, each other kernel alone. A kernel that does
+    not compile has an error of its own."""
     from pypto_verified.compiler import kernels_of
-    from pypto_verified.pairs import has_pipe, together, without_peer
+    from pypto_verified.pairs import by_flags, has_pipe, together, without_peer
 
     kernels = kernels_of(program)
     for function in program.functions:
@@ -68,7 +68,7 @@ def _check_program(
         else:
             (ends if has_pipe(made) else alone).append(made)
             result.notes.extend(made.notes)
-    for group in ([a] for a in alone):
+    for group in by_flags(alone):
         found.update(_verified(group, chip, result.path, options, unused, launches))
     if ends:
         found.update(_verified(ends, chip, result.path, options, unused, launches))

@@ -124,3 +124,56 @@ def test_an_argument_of_two_types_leaves_each_kernel_its_own(tmp_path: Path) -> 
     found = _checked(text, tmp_path)
     told = [f for r in found.values() for f in r.findings if f.rule.startswith("FIFO")]
     assert told and all("the ends count by values of their own" in f.message for f in told)
+
+
+FLAGS = """\
+import pypto.language as pl
+
+
+@pl.program
+class Pair:
+    @pl.function(type=pl.FunctionType.AIC)
+    def multiply(self, a: pl.Tensor[[16, 64], pl.FP16], b: pl.Tensor[[64, 32], pl.FP16],
+                 mid: pl.Out[pl.Tensor[[16, 32], pl.FP32]]):
+        left = pl.move(pl.load(a, [0, 0], [16, 64], target_memory=pl.Mem.Mat), target_memory=pl.Mem.Left)
+        right = pl.move(pl.load(b, [0, 0], [64, 32], target_memory=pl.Mem.Mat), target_memory=pl.Mem.Right)
+        mid = pl.store(pl.matmul(left, right), [0, 0], mid)
+        pl.system.sync_set(2, pipe=pl.PipeType.FIX, ffts_mode=2)
+        return mid
+
+    @pl.function(type=pl.FunctionType.AIV)
+    def halve(self, mid: pl.Tensor[[16, 32], pl.FP32], out: pl.Out[pl.Tensor[[16, 32], pl.FP32]]):
+        pl.system.sync_wait(2, pipe=pl.PipeType.MTE2)
+        v = pl.load(mid, [0, 0], [16, 32])
+        return pl.store(pl.mul(v, 0.5), [0, 0], out)
+"""
+WAIT = "        pl.system.sync_wait(2, pipe=pl.PipeType.MTE2)\n"
+LOAD = "        v = pl.load(mid, [0, 0], [16, 32])\n"
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("text", "rule"), [
+    (FLAGS, ""),
+    (FLAGS.replace("sync_wait(2", "sync_wait(3"), "EVENT-CORES"),
+    (FLAGS.replace(WAIT + LOAD, LOAD + WAIT), "RACE-CORE"),
+], ids=["right", "another flag", "a load before the wait"])
+def test_kernels_that_flags_alone_join_are_judged_together(text: str, rule: str, tmp_path: Path) -> None:
+    """Neither is taken to get what it waits for: the other one is in the same file."""
+    path = tmp_path / "pair.py"
+    path.write_text(text, encoding="utf-8")
+    results = check_file(str(path), CheckOptions(timeout=0, target="a5")).functions
+    refuted = {(f.rule, f.replay.startswith("confirmed")) for r in results for f in r.findings
+               if f.verdict is Verdict.REFUTED}
+    assert refuted == ({(rule, True)} if rule else set())
+    assert rule or all(r.verdict is Verdict.PROVED for r in results)
+    assert not any("ABSENT-CORE" in o.assumptions for r in results for o in r.obligations)
+
+
+def test_kernels_with_flags_of_which_it_is_not_told_who_belongs_to_whom_stay_alone(tmp_path: Path) -> None:
+    """A third one with flags: each is judged as if the text of the other end were not at hand."""
+    other = FLAGS[FLAGS.index("    @pl.function(type=pl.FunctionType.AIV)"):].replace("def halve", "def again")
+    path = tmp_path / "pair.py"
+    path.write_text(FLAGS + "\n" + other, encoding="utf-8")
+    results = check_file(str(path), CheckOptions(timeout=0, target="a5")).functions
+    assert [r.verdict for r in results] == [Verdict.PROVED] * 3
+    assert all(any("ABSENT-CORE" in o.assumptions for o in r.obligations) for r in results)
