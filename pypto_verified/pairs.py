@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from pypto_verified.compiler import Artifact
 from pypto_verified.pto.module import Func, Module, Value
+from pypto_verified.pto.partners import has_partner
 from pypto_verified.pto.reader import read
 from pypto_verified.pto.types import Type
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.records import dataclass
 from pypto_verified.report.model import FunctionResult, Verdict
-from pypto_verified.targets.pipes import CROSS_FLAGS
 
 _ENDS = frozenset({
     "pto.aic_initialize_pipe", "pto.aiv_initialize_pipe", "pto.import_reserved_buffer", "pto.reserve_buffer",
@@ -27,10 +27,9 @@ def has_pipe(artifact: Artifact) -> bool:
 
 
 def by_flags(artifacts: Sequence[Artifact]) -> list[list[Artifact]]:
-    """Kernels without a pipe, those together that flags between cores join: of one name but for the core's, or the only
-    two that have such flags."""
-    flagged = [a for a in artifacts if any(
-        op.name in (row.set, row.wait) for func in a.module.funcs for op in walk_ops(func) for row in CROSS_FLAGS)]
+    """Kernels without a pipe, those together that flags or barriers between cores join: of one name but for the core's,
+    or the only two that have any."""
+    flagged = [a for a in artifacts if any(has_partner(func) for func in a.module.funcs)]
     found = [[a] for a in artifacts if a not in flagged]
     if flagged:
         from pypto_verified.simulator.schedule.launch import groups

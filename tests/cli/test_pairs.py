@@ -169,6 +169,28 @@ def test_kernels_that_flags_alone_join_are_judged_together(text: str, rule: str,
     assert not any("ABSENT-CORE" in o.assumptions for r in results for o in r.obligations)
 
 
+SET = "        pl.system.sync_set(2, pipe=pl.PipeType.FIX, ffts_mode=2)\n"
+MEET = '        pl.system.syncall(core_type="mix")\n'
+MEETING = FLAGS.replace(SET, f"        pl.system.bar_all()\n{MEET}").replace(WAIT, MEET)
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("text", "rules"), [
+    (MEETING, set()), (MEETING.replace(MEET + LOAD, MEET + MEET + LOAD), {"EVENT-CORES"}),
+    (MEETING.replace(MEET + LOAD, LOAD + MEET), {"RACE-CORE"}),
+], ids=["right", "once more on one side", "a load before the barrier"])
+def test_kernels_that_a_barrier_of_all_cores_joins_are_judged_together(
+    text: str, rules: set[str], tmp_path: Path
+) -> None:
+    """Alone, each of them would wait for cores that do not run."""
+    path = tmp_path / "pair.py"
+    path.write_text(text, encoding="utf-8")
+    options = CheckOptions(timeout=0, target="a5", assume=("block_num == 36",))
+    results = check_file(str(path), options).functions
+    assert {f.rule for r in results for f in r.findings if f.verdict is Verdict.REFUTED} == rules
+    assert rules or all(r.verdict is Verdict.PROVED for r in results)
+
+
 def test_kernels_with_flags_of_which_it_is_not_told_who_belongs_to_whom_stay_alone(tmp_path: Path) -> None:
     """A third one with flags: each is judged as if the text of the other end were not at hand."""
     other = FLAGS[FLAGS.index("    @pl.function(type=pl.FunctionType.AIV)"):].replace("def halve", "def again")

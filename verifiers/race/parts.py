@@ -8,10 +8,10 @@ from functools import lru_cache
 from pypto_verified.errors import NotModelled
 from pypto_verified.pto.lanes import first_lane_alone
 from pypto_verified.pto.module import Func, Module, Symbol
+from pypto_verified.pto.partners import has_partner
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
-from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import AccessProgram, build_program
 from verifiers.flags import cores_of, sections_of
 from verifiers.race.values import deciding
@@ -47,7 +47,7 @@ def parts_of(context: Context) -> list[Part]:
     if set(KINDS) <= sections_of(own).keys():
         return [_part(kind, own, frozenset(foreign), context.target)
                 for kind, foreign in cores_of(own).items() if kind in KINDS]
-    peer = _peer(own.func, context.module, context.target.name)
+    peer = _peer(own.func, context.module)
     if peer is None or own.func.kernel_kind not in KINDS:
         return []
     other = _program(peer, own, context.target.name)
@@ -70,14 +70,14 @@ def deciding_both(parts: Iterable[Part]) -> frozenset[str]:
     return frozenset[str]().union(*(deciding(p.program) for p in parts))
 
 
-def _peer(func: Func, module: Module | None, target: str) -> Func | None:
+def _peer(func: Func, module: Module | None) -> Func | None:
     """The function of the other kind that belongs to the same kernel: by its name, or else as the only other one of a
-    module with flags between cores."""
+    module that deals with the other kind by flags or barriers."""
     bodies = [f for f in module.funcs if f.body is not None] if module is not None else []
     named = _by_name(func, bodies)
-    if named is not None or not _has_flags(func, target):
+    if named is not None or not has_partner(func):
         return named
-    flagged = [f for f in bodies if _has_flags(f, target) and _by_name(f, bodies) is None]
+    flagged = [f for f in bodies if has_partner(f) and _by_name(f, bodies) is None]
     others = [f for f in flagged if {f.kernel_kind, func.kernel_kind} == set(KINDS)]
     return others[0] if others and len(flagged) == len(KINDS) else None
 
@@ -86,10 +86,6 @@ def _by_name(func: Func, bodies: Iterable[Func]) -> Func | None:
     return next((
         o for o in bodies if {o.kernel_kind, func.kernel_kind} == set(KINDS)
         and (func.name in _named(o) or o.name in _named(func) or _paired(func.name, o.name))), None)
-
-
-def _has_flags(func: Func, target: str) -> bool:
-    return any(cross_flag(op.name, target) is not None for op in walk_ops(func))
 
 
 def _named(func: Func) -> set[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from pypto_verified.errors import InputError
 from pypto_verified.layouts import Space
 from pypto_verified.pto.module import EnumAttr, Func, Module, Op, Symbol, Value
+from pypto_verified.pto.partners import has_partner
 from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.records import dataclass
@@ -23,10 +24,8 @@ from pypto_verified.simulator.tile import Buffer, Pointer
 from pypto_verified.simulator.values import Array, Scalar, storage
 from pypto_verified.targets import Target
 from pypto_verified.targets.events import FOREIGN_PIPES, pipe_of
-from pypto_verified.targets.pipes import CROSS_FLAGS
 
 _CUBE_SPACES = (Space.MAT, Space.LEFT, Space.RIGHT, Space.ACC, Space.BIAS, Space.SCALING)
-_FLAGS = frozenset(name for row in CROSS_FLAGS for name in (row.set, row.wait))
 _SUFFIXES = (("_aic", "_aiv"), ("_cube", "_vector"), ("_cube", "_vec"))
 _RING_GROUPS = ("gm_slot_buffer", "gm_addr")
 """Operands that are nothing but the slots of a pipe."""
@@ -77,8 +76,8 @@ def kind_of(func: Func, functions: Mapping[str, Func]) -> str:
 
 def groups(module: Module, everything: bool = False) -> list[Group]:
     """The kernels of a module: functions that import each other's buffers, or share a name but for the core's, run
-    together, and so do the only two that have pipes, or flags between cores. Functions that others call are no kernels,
-    unless `everything` is asked for."""
+    together, and so do the only two that have pipes, or flags or barriers with the other kind of cores. Functions that
+    others call are no kernels, unless `everything` is asked for."""
     known = {f.name: f for f in module.funcs if f.body is not None}
     called = {callee_of(op) for f in module.funcs for op in walk_ops(f) if op.name == "func.call"}
     funcs = {name: f for name, f in known.items() if everything or name not in called}
@@ -114,12 +113,15 @@ def _partners(funcs: Mapping[str, Func]) -> dict[str, str]:
             other = name.removesuffix(cube) + vector
             if name.endswith(cube) and other in funcs and name not in found:
                 found[name], found[other] = other, name
-    for joining in (INITS, _FLAGS):
-        single = (f for name, f in funcs.items() if name not in found)
-        ends = [f.name for f in single if any(op.name in joining for op in walk_ops(f))]
+    for joins in (_has_pipe, has_partner):
+        ends = [name for name, f in funcs.items() if name not in found and joins(f)]
         if len(ends) == 2:
             found[ends[0]], found[ends[1]] = ends[1], ends[0]
     return found
+
+
+def _has_pipe(func: Func) -> bool:
+    return any(op.name in INITS for op in walk_ops(func))
 
 
 def chosen(module: Module, function: str) -> Group:
