@@ -58,6 +58,16 @@ def test_a_product_question_does_not_hang_on_the_seed(seed: int) -> None:
     assert Ladder(seed).decide(Query(given, (length * row) % 32 == 0)).verdict is Verdict.REFUTED
 
 
+def test_what_was_entailed_once_is_not_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two places of a ring meet whenever either is used: the same question, up to a hundred times a kernel."""
+    ladder = Ladder()
+    assert ladder.entails((M >= N) & (N >= 7), M + N >= 14)
+    assert not ladder.entails((M >= N) & (N >= 7), M + N >= 15)
+    monkeypatch.setattr(ladder.oracle, "solve", None)
+    assert ladder.entails((M >= N) & (N >= 7), M + N >= 14)
+    assert not ladder.entails((M >= N) & (N >= 7), M + N >= 15)
+
+
 def test_hypotheses_that_cannot_hold_are_vacuous() -> None:
     assert decide((M >= 5) & (M <= 4), FALSE)[0] is Verdict.VACUOUS
     assert decide((N >= 5) & (N <= 4), TRUE)[0] is Verdict.VACUOUS

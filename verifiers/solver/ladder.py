@@ -54,6 +54,7 @@ class Ladder:
     def __init__(self, seed: int = 0, answers: Path | None = None, second: Path | None = None) -> None:
         self.oracle = Oracle(seed, answers, second)
         self._satisfiable: dict[Cond, Decision] = {}
+        self._entailed: dict[Cond, bool] = {}
         self._decided: dict[Query, Decision] = {}
 
     def decide(self, query: Query) -> Decision:
@@ -179,7 +180,11 @@ class Ladder:
 
     def entails(self, hypotheses: Cond, goal: Cond) -> bool:
         """Whether the implication is proved; reachability is not asked."""
-        return self._model(~implies(hypotheses, goal)).verdict is Verdict.VACUOUS
+        question = ~implies(hypotheses, goal)
+        found = self._entailed.get(question)
+        if found is None:
+            found = self._entailed[question] = self._model(question).verdict is Verdict.VACUOUS
+        return found
 
 
 def _plain(c: Cond) -> Decision | None:
