@@ -40,6 +40,8 @@ from pypto_verified.trials import Array
 
 _OVERRUN = ("on a5 a pipe hands out one period of credits before anything is read (PTO-ISA npu/a5 TPush.hpp): its "
             "producer can overrun slots that are in use")
+_OF_PIPES = ORDERING - {"pto.set_ffts", "pto.fence.barrier_all", "pto.cmo.cacheinvalid"}
+"""Ops that order the pipes of a core: fences, and what flags between cores need, leave that to the assembler."""
 
 __all__ = ["Request", "Simulation", "save", "simulate"]
 
@@ -169,14 +171,14 @@ def save(simulation: Simulation, directory: Path) -> list[Path]:
 def _ordered(module: Module, chip: Target, notes: list[str]) -> Module:
     """A text without any flag or barrier is left to the assembler: with those that it needs. One that can't be followed
     stays as it is."""
-    if any(op.name in ORDERING for func in module.funcs for op in walk_ops(func)):
+    if any(op.name in _OF_PIPES for func in module.funcs for op in walk_ops(func)):
         return module
     try:
         made = insert_sync(module, chip)
     except NotModelled as error:
         notes.append(f"the text has no flags, and where they belong is not known: {error}")
         return module
-    if any(op.name in ORDERING for func in made.funcs for op in walk_ops(func)):
+    if any(op.name in _OF_PIPES for func in made.funcs for op in walk_ops(func)):
         notes.append("the text has no flags, which leaves them to the assembler: run with those that it needs "
                      "(--sync explicit: as it stands)")
     return made

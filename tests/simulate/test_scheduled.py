@@ -10,10 +10,12 @@ import pytest
 from pypto_verified.errors import InputError
 from pypto_verified.pto.writer import write
 from pypto_verified.simulate import Request, simulate
-from tests.cli.test_pairs import PAIR
+from tests.cli.test_pairs import FLAGS, LOAD, PAIR, WAIT
 from tests.simulator.mixed import BARRIER, Mixed
 
 SCHEDULES = ("program", "eager", "late", "random", "exhaustive")
+
+BASE = "        pl.system.set_ffts(base)\n"
 
 ADD = """\
 import pypto.language as pl
@@ -59,6 +61,20 @@ def test_both_functions_of_a_pipe_run_together(tmp_path: Path) -> None:
     product = found.outputs["a"].astype(np.float32) @ found.outputs["b"].astype(np.float32)
     assert np.abs(found.outputs["out"].astype(np.float32) - product / 2).max() < 1e-4
     assert any(line.startswith("vector lane 0 ") for line in shown) and any(line.startswith("cube ") for line in shown)
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_both_functions_that_flags_join_run_together_with_the_flags_that_each_needs(
+    before: bool, tmp_path: Path
+) -> None:
+    """The base of flags between cores, which a2a3 wants, is no flag within a core."""
+    text = FLAGS.replace("(self, ", "(self, base: pl.Tensor[[64], pl.INT64], ")
+    text = text.replace("        left =", f"{BASE}        left =").replace(WAIT, BASE + WAIT)
+    text = text.replace(WAIT + LOAD, LOAD + WAIT) if before else text
+    found = simulate(Request(written(tmp_path, text), function="multiply", schedule="late"), lambda line: None)
+    told = {line.split(" (.pto")[0].rpartition(": ")[2] for line in found.findings if "write after write" not in line}
+    assert told == ({"pto.tstore"} if before else set())
+    assert any(note.startswith("the text has no flags") for note in found.notes)
 
 
 def test_a_partner_that_does_not_compile_is_told(tmp_path: Path) -> None:
