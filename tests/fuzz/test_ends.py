@@ -18,7 +18,7 @@ DEEP_EVERY = 5
 SHOWN_BY = {
     "copy-not-below-a-cover": "covered", "union-to-the-end": "patched", "loop-end-read-again": "counted",
     "shift-with-sign": "shifted", "shift-without-sign": "shifted", "sync-strip-as-block": "strip",
-    "race-strip-as-block": "strip",
+    "race-strip-as-block": "strip", "reshaped-slice-at-base": "relabelled",
 }
 """Fault -> the end that is there to show it."""
 
