@@ -172,3 +172,21 @@ def test_an_answer_orders_a_lane_that_has_been_heard_before_it_is_given(late: bo
     rows = np.zeros((64, 64), np.float32)
     outcome = schedule.run(read(text, "k.pto"), target("a5"), {"p": rows, "q": rows}, schedule="late")
     assert outcome.deadlock is None and bool(outcome.races) is late
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize("all_pipes", [True, False])
+def test_what_one_pipe_has_heard_all_know_behind_a_barrier_of_all(all_pipes: bool) -> None:
+    """Each lane loads rows and tells the cube, which hears of it on MTE2 and stores over them on FIX."""
+    vec, acc, whole = tile(), tile(32, 64, "f32", "acc", "col_major", "row_major", 1024), "32x64"
+    barrier = "pto.barrier <PIPE_ALL>"
+    cube = (view("c", "p", "c32"), window("cw", "c", "%c0, %c0", "%c32, %c64", whole), alloc("a", acc),
+            heard(3), heard(19), *((barrier,) if all_pipes else ()), store("a", "cw", acc, whole))
+    text = both(cube, (view("v", "p", "c32"), window("vw", "v", "%c0, %c0", "%c32, %c64", whole), alloc("t", vec),
+                       load("vw", "t", vec, whole), barrier, told(3, "MTE3")))
+    text = text.replace("pto.sync.wait #", "pto.wait_intra_block #").replace("pto.sync.set #", "pto.set_intra_block #")
+    (result,) = verify(read(text, "k.pto"), target("a5"), Options(families=frozenset({"RACE"}), explicit_sync=True))
+    assert ({o.verdict for o in result.obligations if o.rule == "RACE-CORE"} == {PROVED}) is all_pipes
+    rows = np.zeros((32, 64), np.float32)
+    outcome = schedule.run(read(text, "k.pto"), target("a5"), {"p": rows, "q": rows}, schedule="late")
+    assert outcome.deadlock is None and bool(outcome.races) is not all_pipes

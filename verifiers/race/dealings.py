@@ -123,7 +123,7 @@ class Dealings:
         order, kind = member.order, sync.kind
         on_pipe = self._on_pipe.get((member.kind, sync.pipe), 0)
         if kind is Kind.DRAIN:
-            self._learn(member, SCALAR, ~self._own(member))
+            order.gather(self._own(member))
         elif kind is Kind.BARRIER:
             order.barrier(sync.pipe, on_pipe, not self._strict)
         elif kind is Kind.FENCE:

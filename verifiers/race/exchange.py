@@ -222,7 +222,9 @@ class Exchange:
         if sync is None:
             return
         on_pipe = self._on_pipe.get((core, sync.pipe), 0)
-        if sync.kind in (Kind.DRAIN, Kind.FENCE):
+        if sync.kind is Kind.DRAIN:
+            order.gather(self._own(core))
+        elif sync.kind is Kind.FENCE:
             order.learn(SCALAR, ~self._own(core))
         elif sync.kind is Kind.BARRIER:
             order.barrier(sync.pipe, on_pipe, not self._strict)

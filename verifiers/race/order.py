@@ -123,6 +123,14 @@ class Order:
         """A barrier of all pipes."""
         self.pending = [0] * len(PIPES)
 
+    def gather(self, own: int) -> None:
+        """A barrier of all pipes of a core of several, whose accesses are `own`: what one pipe has heard of the others
+        is known to all pipes then, since its wait is over."""
+        known = ~own
+        for bits in self.pending:
+            known &= bits
+        self._learn(SCALAR, known, True)
+
     def fence(self, on_memory: int) -> None:
         """A fence waits for `on_memory`, the accesses of the pipes that move to and from global memory, and makes what
         they wrote visible."""
