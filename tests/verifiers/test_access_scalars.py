@@ -143,7 +143,8 @@ def test_what_is_computed_of_it_is_too(name: str, by: int, wanted: Callable[[int
     """In 8 bits; the result has a sign again, and none where it is compared without."""
     byte, scalars = symbol("x", 0, 255), Scalars(Symbols())
     signed = scalars.evaluate(_retyped(byte, UINT8, INT8), [byte])
-    operands = {"lhs": (Value("a", ScalarType(INT8)),), "rhs": (Value("b", ScalarType(INT8)),)}
+    operands: dict[str, tuple[Value, ...]] = {
+        "lhs": (Value("a", ScalarType(INT8)),), "rhs": (Value("b", ScalarType(INT8)),)}
     made = scalars.evaluate(
         Op(f"arith.{name}", operands, results=(Value("r", ScalarType(INT8)),)), [signed, const(by)])
     assert isinstance(made, Expr) and not scalars.symbols.kinds
