@@ -10,6 +10,7 @@ elements in other places, it destroys the result's bytes before it reads that op
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 from pypto_verified.ir.expr import Binary, BinaryOp, Call, Const, Expr, MakeTuple, Unary, UnaryOp, Var
 from pypto_verified.ir.stmt import Assign, Break, Continue, Eval, For, Function, If, Return, Stmt, While, Yield
@@ -28,6 +29,26 @@ _SCALAR_OPS = {
     BinaryOp.AND: lambda a, b: a and b, BinaryOp.OR: lambda a, b: a or b, BinaryOp.LE: lambda a, b: a <= b,
 }
 _RELABELS = frozenset({"tile.reshape", "tile.set_validshape"})
+
+
+class _Made:
+    """What an op makes of values. Equal ones are one object: a value that is used twice at each of forty steps has too
+    many parts to be compared."""
+
+    def __init__(self, op: str, values: tuple[Term, ...]) -> None:
+        self.op, self.values = op, values
+
+    def __repr__(self, depth: int = 4) -> str:
+        parts = (v.__repr__(depth - 1) if isinstance(v, _Made) else repr(v) for v in self.values)
+        return f"{self.op}({', '.join(parts) if depth else '...'})"
+
+
+_KNOWN: WeakValueDictionary[tuple[object, ...], _Made] = WeakValueDictionary()
+
+
+def _made(op: str, *values: Term) -> _Made:
+    made = _Made(op, values)
+    return _KNOWN.setdefault((op, *(id(v) if isinstance(v, _Made) else v for v in values)), made)
 
 
 class _Exit(Exception):
@@ -165,10 +186,10 @@ class _Run:
         if call.op == "tile.create":
             return "undefined"
         if call.op == "tile.load":
-            return ("load", self.scalar(call.args[1]))
+            return _made("load", self.scalar(call.args[1]))
         scratch = {k for k, p in enumerate(lookup(call.op).params) if p.name.startswith("tmp")}
         values = tuple(self.value(a) for k, a in enumerate(call.args) if k not in scratch)
-        return values[0] if call.op == "tile.move" or call.op in _RELABELS else (call.op, *values)
+        return values[0] if call.op == "tile.move" or call.op in _RELABELS else _made(call.op, *values)
 
     def define(self, call: Call, var: Var, value: Term) -> None:
         self.write(var, value)
@@ -181,9 +202,13 @@ def meaning(function: Function, scalars: dict[str, int]) -> list[Store]:
     return run.stores
 
 
+_NOTHING: list[Term] = ["nothing"]
+
+
 @dataclass
 class _Placed(_Run):
-    memory: dict[tuple[Space, int], Term] = field(default_factory=dict)
+    memory: dict[tuple[Space, int], list[Term]] = field(default_factory=dict)
+    """By place what a write has left there: one list for all bytes of one write."""
     slices: dict[str, Call] = field(default_factory=dict)
 
     def _bytes(self, v: Var) -> list[tuple[Space, int]]:
@@ -197,13 +222,14 @@ class _Placed(_Run):
     def read(self, v: Var) -> Term:
         if v.name in self.slices:
             call = self.slices[v.name]
-            return (call.op, *(self.value(a) for a in call.args))
-        found = {id(x): x for x in (self.memory.get(b, "nothing") for b in self._bytes(v))}
-        return next(iter(found.values())) if len(found) == 1 else ("mixed", tuple(found.values()))
+            return _made(call.op, *(self.value(a) for a in call.args))
+        found = {id(x): x[0] for x in (self.memory.get(b, _NOTHING) for b in self._bytes(v))}
+        return next(iter(found.values())) if len(found) == 1 else _made("mixed", *found.values())
 
     def write(self, v: Var, value: Term) -> None:
+        written = [value]
         for b in self._bytes(v):
-            self.memory[b] = value
+            self.memory[b] = written
 
     def arrive(self, v: Var, value: Term) -> None:
         # A carried tile is wherever its MemRef says: nothing moves at a back edge or at the end of a branch.
@@ -230,7 +256,7 @@ class _Placed(_Run):
             assert isinstance(whole.type, TileType)
             if k in decl.noalias or whole.type.shape != result.type.shape:
                 for b in set(self._bytes(result)) & set(self._bytes(whole)):
-                    self.memory[b] = ("destroyed", call.op)
+                    self.memory[b] = ["destroyed"]
 
     def _whole(self, v: Var) -> Var:
         while v.name in self.slices:
@@ -242,7 +268,7 @@ class _Placed(_Run):
     def after_write(self, call: Call) -> None:
         for p, a in zip(lookup(call.op).params, call.args, strict=False):
             if p.name.startswith("tmp") and isinstance(a, Var):
-                self.write(a, ("scratch", call.op))
+                self.write(a, "scratch")
 
 
 def placed(function: Function, scalars: dict[str, int]) -> list[Store]:
