@@ -113,8 +113,8 @@ def test_every_field_of_a_result_is_kept(module: Path, tmp_path: Path) -> None:
     full = FileResult(str(module), sha256(MODULE.encode()).hexdigest(), "a5", [function], [finding], ["note"])
     for part in (full, function, obligation, finding):
         for field in fields(part):
-            if field.name == "allowed":
-                continue  # what is accepted is settled anew in each run
+            if field.name in ("allowed", "outdated", "perhaps"):
+                continue  # what is accepted is settled anew in each run, and what a run might show is shown by now
             assert getattr(part, field.name) not in ("", 0, (), []), f"{field.name} of this test's result is empty"
     cache = Cache(tmp_path / "cache", "")
     cache.put(full)
