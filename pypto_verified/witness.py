@@ -71,15 +71,15 @@ def _shown_by_data(
 ) -> FunctionResult:
     """The result with those refutations that a run shows whose tensors hold what leads there, of its `perhaps` and of
     those that rest on numbers which ops or data make."""
-    from pypto_verified.simulator.contents import tried
-    from pypto_verified.simulator.schedule.runs import replay
-
     waiting: dict[tuple[tuple[str, int], ...], list[Finding]] = {}
     resting = (f for f in result.findings if f.verdict is Verdict.REFUTED and _is_order(f.rule) and _computed(f, func))
     for finding in (*result.perhaps, *resting):
         waiting.setdefault(finding.witness, []).append(finding)
     if not waiting:
         return result
+    from pypto_verified.simulator.contents import tried
+    from pypto_verified.simulator.schedule.runs import replay
+
     shown: dict[tuple[str, str], Finding] = {}
     left = TRIED_STEPS
     for group in waiting.values():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -301,3 +303,12 @@ def test_an_accumulating_product_reads_its_destination_whatever_the_text_names(s
     assert {f.verdict for f in found} == {Verdict.REFUTED}
     assert {"PLAN-ACCUMULATOR", "INIT-READ", "RACE-RAW"} <= {f.rule for f in found}
     assert all(f.replay.startswith("confirmed: ") for f in found)
+
+
+def test_a_kernel_that_is_proved_needs_no_simulator() -> None:
+    """Nothing of it is replayed: neither numpy nor the simulator is loaded for it."""
+    program = ("import sys\nfrom pypto_verified.cli import main\n"
+               "code = main(['examples/multiply_32x32.py', '--no-cache', '--timeout', '0'])\n"
+               "sys.exit(code or any(m in sys.modules for m in ('numpy', 'z3', 'pypto_verified.simulator')))")
+    done = subprocess.run([sys.executable, "-c", program], cwd=BROKEN.parents[1], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
