@@ -310,5 +310,6 @@ def test_a_kernel_that_is_proved_needs_no_simulator() -> None:
     program = ("import sys\nfrom pypto_verified.cli import main\n"
                "code = main(['examples/multiply_32x32.py', '--no-cache', '--timeout', '0'])\n"
                "sys.exit(code or any(m in sys.modules for m in ('numpy', 'z3', 'pypto_verified.simulator')))")
-    done = subprocess.run([sys.executable, "-c", program], cwd=BROKEN.parents[1], capture_output=True, text=True, check=False)
+    root = BROKEN.parents[1]
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
