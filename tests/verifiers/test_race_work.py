@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
 
 import pytest
 
@@ -10,9 +10,11 @@ from pypto_verified.report.model import Verdict
 from tests.verifiers.examples_event import branch, flag, loop
 from tests.verifiers.examples_race import barrier, both, exp, pipes, read
 from tests.verifiers.race_verdicts import judge, verdicts_of
+from verifiers.access import Loop
 from verifiers.race import search
-from verifiers.race.runs import Run
+from verifiers.race.runs import Run, Want
 from verifiers.race.search import _Purse
+from verifiers.race.walker import Core
 
 
 @pytest.fixture
@@ -20,13 +22,15 @@ def runs(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The steps of each run."""
     found: list[int] = []
 
-    def run(core: Any, given: Any, truth: Any, wanted: Any, budget: int, truths: Any) -> Any:
-        made = whole(core, given, truth, wanted, budget, truths)
-        found.append(budget - made.budget)
-        return made
+    class Counted(Run):
+        def __init__(
+            self, core: Core, given: dict[str, int], truth: bool, wanted: set[Want], budget: int,
+            truths: Mapping[str, bool],
+        ) -> None:
+            super().__init__(core, given, truth, wanted, budget, truths)
+            found.append(budget - self.budget)
 
-    whole = Run
-    monkeypatch.setattr(search, "Run", run)
+    monkeypatch.setattr(search, "Run", Counted)
     return found
 
 
@@ -69,10 +73,10 @@ def test_what_a_function_may_take_is_shared_fairly(monkeypatch: pytest.MonkeyPat
 
 def test_a_while_loop_that_never_ends_is_not_followed_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """It counts past %n, where %n is odd, with a flag whose state is not recognised and a race behind."""
-    turns: list[Any] = []
+    turns: list[Loop] = []
     asked = Run._goes_on
 
-    def goes_on(run: Run, loop: Any) -> bool:
+    def goes_on(run: Run, loop: Loop) -> bool:
         turns.append(loop)
         return asked(run, loop)
 
