@@ -82,7 +82,7 @@ EQUIVALENT = (
         "5", "6", "exponents are compared with those of 8 bits only, than which both are shorter",
     ),
     Equivalent(
-        "verifiers/access/build.py", "elif isinstance(result.type, ScalarType) and result.type.dtype.is_integer:",
+        "verifiers/access/carried.py", "elif isinstance(result.type, ScalarType) and result.type.dtype.is_integer:",
         "isinstance(result.type, ScalarType) and result.type.dtype.is_integer",
         "(isinstance(result.type, ScalarType) or result.type.dtype.is_integer)",
         "a float that has a number of its own meets only ops on floats, all of which make something unknown of it",
