@@ -92,6 +92,7 @@ class Flow(Walker):
         try:
             for n, (values, case) in enumerate(starts(self.program, self.syncs.values())):
                 self._case = case
+                self.items.ask_anew()
                 at = Setting(values, (("case", n),), ()) if values else OUTSIDE
                 given = substitute_cond(assumed, values)
                 self._run(self.program.body, {frozenset(conjuncts(given)): self.start()}, at)

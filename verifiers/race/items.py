@@ -33,7 +33,7 @@ class Item:
 
 @dataclass(slots=True)
 class Items:
-    """The registry. `meet`: whether two items may have a byte in common, asked once for each pair; `anew`: whether each
+    """The registry. `meet`: whether two items may have a byte in common, asked once for each pair (see `ask_anew`); `anew`: whether each
     iteration of a loop makes a symbol anew, so that it was another one in an earlier iteration; `stores`: those that
     write global memory. `_shifted`, `_renewed`, `_ended`: sets of items as they are seen from later on."""
 
@@ -70,6 +70,12 @@ class Items:
             for cycle, _ in ages:
                 self.of_cycle[cycle] = self.of_cycle.get(cycle, 0) | bit
         return found
+
+    def ask_anew(self) -> None:
+        """What `meet` says depends on something else from now on."""
+        self._compared.clear()
+        self._conflicts.clear()
+        self._covered.clear()
 
     def of(self, bits: int) -> list[Item]:
         """The items of a set. A few bits at a time: one by one each would cost as much as the whole set is long."""
