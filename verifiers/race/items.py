@@ -33,9 +33,10 @@ class Item:
 
 @dataclass(slots=True)
 class Items:
-    """The registry. `meet`: whether two items may have a byte in common, asked once for each pair (see `ask_anew`); `anew`: whether each
-    iteration of a loop makes a symbol anew, so that it was another one in an earlier iteration; `stores`: those that
-    write global memory. `_shifted`, `_renewed`, `_ended`: sets of items as they are seen from later on."""
+    """The registry. `meet`: whether two items may have a byte in common, asked once for each pair (see `ask_anew`);
+    `anew`: whether each iteration of a loop makes a symbol anew, so that it was another one in an earlier iteration;
+    `stores`: those that write global memory. `_shifted`, `_renewed`, `_ended`: sets of items as they are seen from
+    later on."""
 
     meet: Callable[[Place, Place], bool]
     anew: Callable[[str, Cycle], bool] = lambda name, cycle: False
