@@ -140,7 +140,7 @@ class Walker:
         elif kind is Kind.CLEAN:
             order.clean(on_pipe[SCALAR])
         elif kind is Kind.NOTIFY:
-            self._notify(sync.step, order)
+            self.notify(sync.step, order)
         elif kind is Kind.CALL:
             self.called(order)
         elif kind is Kind.TELL:
@@ -233,7 +233,8 @@ class Walker:
             if found:
                 self._compare(found, order, item)
 
-    def _notify(self, step: Step, order: Order) -> None:
+    def notify(self, step: Step, order: Order) -> None:
+        """Whoever is told what `step` tells may read what has been written before."""
         for item in self.items.of(order.live & self.items.stores):
             key = (item.access.step.index, step.index)
             notice = self.notices.get(key)
