@@ -13,7 +13,20 @@ from dataclasses import replace
 from proofs.lemmas import product_bound, same_product
 from proofs.symbolic import iff
 from proofs.theorem import EVERY_RULE, Claim, Mutant, Theorem, claim
-from pypto_verified.index import Cond, Expr, IntLike, all_of, any_of, cond, const, eq, expr, symbol, walk
+from pypto_verified.index import (
+    Cond,
+    Expr,
+    IntLike,
+    all_of,
+    any_of,
+    cond,
+    const,
+    eq,
+    maximum,
+    minimum,
+    symbol,
+    walk,
+)
 from pypto_verified.records import dataclass
 
 RADICES = (2, 3, 8, 16, 32, 64, 256, 512)
@@ -40,7 +53,7 @@ class Index:
 
 def _product() -> Index:
     return Index(
-        lambda a, b: a // b, lambda a, b: a % b, expr.minimum, expr.maximum, lambda a, b: a * b, cond.nonneg, cond.eq,
+        lambda a, b: a // b, lambda a, b: a % b, minimum, maximum, lambda a, b: a * b, cond.nonneg, cond.eq,
         cond.negate, walk.substitute)
 
 
@@ -105,7 +118,7 @@ def _ring(index: Index) -> Iterator[Claim]:
     yield claim("product", given, _is(index.multiply(X + Y, X - Y + 3), RESULT))
     pairs = (
         ("unrelated", X, Y), ("one below the other", X, X + 3), ("decided by range", SMALL, const(25)),
-        ("bounded", SMALL, const(5)), ("nested", expr.minimum(X, Y), X + 1), ("constants", const(3), const(4)),
+        ("bounded", SMALL, const(5)), ("nested", minimum(X, Y), X + 1), ("constants", const(3), const(4)),
         ("of remainders", X % 8, Y % 16))
     for name, a, b in pairs:
         one = all_of((eq(VALUE, a), eq(symbol("other"), b), any_of((eq(RESULT, VALUE), eq(RESULT, symbol("other"))))))
@@ -114,7 +127,7 @@ def _ring(index: Index) -> Iterator[Claim]:
         yield claim(f"min {name}", least, _is(index.minimum(a, b), RESULT))
         yield claim(f"max {name}", most, _is(index.maximum(a, b), RESULT))
     terms = (
-        ("sum", X * 3 - Y), ("quotient", (X + Y) // 4), ("remainder", (X * 2 + 3) % 8), ("min", expr.minimum(X, Y)))
+        ("sum", X * 3 - Y), ("quotient", (X + Y) // 4), ("remainder", (X * 2 + 3) % 8), ("min", minimum(X, Y)))
     for name, e in terms:
         given = all_of((eq(X, Y * 2 + 1), eq(RESULT, e)))
         yield claim(f"substitution in {name}", given, _is(index.substitute(e, {"x": Y * 2 + 1}), RESULT))
@@ -130,7 +143,7 @@ RING: Theorem[Index] = Theorem(
     subject=_product,
     claims=_ring,
     mutants=(
-        Mutant("the greater operand is kept", lambda s: replace(s, minimum=expr.maximum)),
+        Mutant("the greater operand is kept", lambda s: replace(s, minimum=maximum)),
         Mutant("substitution is off by one", lambda s: replace(
             s, substitute=lambda e, env: walk.substitute(e, {k: v + 1 for k, v in env.items()}))),
     ),

@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from pypto_verified.index import Expr, as_expr, const, maximum, minimum, symbols_of
-from pypto_verified.index.expr import Atom, from_atom, multiple_of
+from pypto_verified.index.division import multiple_of
+from pypto_verified.index.expr import Atom, from_atom
 from pypto_verified.records import dataclass
 from verifiers.access.scalars import ceiling
 from verifiers.write_levels import Moved, Turn, Untold

@@ -1,7 +1,8 @@
 """Symbolic integers: interned normal forms, ranges, conditions, substitution. Imports nothing of the project."""
 
 from pypto_verified.index.cond import FALSE, TRUE, Cond, all_of, any_of, eq, implies, ne
-from pypto_verified.index.expr import Expr, IntLike, as_expr, const, maximum, minimum, symbol
+from pypto_verified.index.expr import Expr, IntLike, as_expr, const, symbol
+from pypto_verified.index.extremes import maximum, minimum
 from pypto_verified.index.walk import evaluate, holds, substitute, substitute_cond, symbols_of
 
 __all__ = [

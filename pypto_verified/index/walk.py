@@ -5,18 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from pypto_verified.index.cond import Cond, all_of, any_of, eq, negate, nonneg
-from pypto_verified.index.expr import (
-    Atom,
-    Expr,
-    IntLike,
-    Monomial,
-    as_expr,
-    const,
-    from_atom,
-    maximum,
-    minimum,
-    polynomial,
-)
+from pypto_verified.index.expr import Atom, Expr, IntLike, Monomial, as_expr, const, from_atom, polynomial
+from pypto_verified.index.extremes import maximum, minimum
 
 
 def evaluate(e: Expr, env: Mapping[str, int]) -> int:

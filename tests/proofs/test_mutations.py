@@ -12,7 +12,7 @@ from proofs import lemmas
 from proofs.decide import decide_all
 from proofs.registry import THEOREMS
 from proofs.result import Record
-from pypto_verified.index import Expr, any_of, as_expr, cond, expr, implies, walk
+from pypto_verified.index import Expr, any_of, as_expr, cond, division, implies, walk
 from pypto_verified.report.model import Verdict
 from pypto_verified.simulator import layout
 from pypto_verified.targets import fifo, pitch, split
@@ -44,7 +44,7 @@ def ignoring_rests(e: Expr, d: Expr) -> Expr:
 
 MUTATIONS: dict[str, Patch] = {
     "LEMMA-PRODUCTS": swap(lemmas, "product_bound", lambda _: lambda a, b: implies(b >= 1, a * b >= b)),
-    "INDEX-DIVISION": swap(expr, "_split_multiple", wrong_split),
+    "INDEX-DIVISION": swap(division, "_split_multiple", wrong_split),
     "INDEX-TERMS": swap(walk, "substitute", lambda f: lambda e, env: f(e, env) + 1),
     "INDEX-CONDITIONS": swap(cond, "eq", lambda f: lambda a, b: f(a, b + 1)),
     "BOX-BIJECTION": swap(layout.Layout, "offset", transposed),

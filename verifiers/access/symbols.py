@@ -13,7 +13,7 @@ from enum import Enum
 
 from pypto_verified.index import TRUE, Cond, Expr, symbol
 from pypto_verified.index.cond import variable
-from pypto_verified.index.expr import Bound
+from pypto_verified.index.ranges import Bound
 from pypto_verified.records import dataclass
 
 BLOCK, BLOCKS, LANE = "block_idx", "block_num", "subblock_idx"

@@ -12,9 +12,9 @@ _TARGETS, _PTO = "pypto_verified.targets", "pypto_verified.pto"
 _DECLARED = f"{_OPS}.registry"
 
 _ROWS = (
-    Fault("minimum-is-first", f"{_INDEX}.expr", "minimum", "the minimum of two sizes is the first",
+    Fault("minimum-is-first", f"{_INDEX}.extremes", "minimum", "the minimum of two sizes is the first",
           Edit('_extreme("min", values)', "as_expr(values[0])")),
-    Fault("maximum-is-first", f"{_INDEX}.expr", "maximum", "the maximum of two sizes is the first",
+    Fault("maximum-is-first", f"{_INDEX}.extremes", "maximum", "the maximum of two sizes is the first",
           Edit('_extreme("max", values)', "as_expr(values[0])")),
     Fault("coefficient-lost", f"{_INDEX}.expr", "Expr.__sub__", "the difference of sizes is their sum",
           Edit("- c\n    return polynomial(total, self.constant - right.constant)",
@@ -23,9 +23,9 @@ _ROWS = (
           Edit("{m: c * k for m, c in self.terms}", "{m: c for m, c in self.terms}")),
     Fault("equal-turned", f"{_INDEX}.cond", "eq", "constants are equal where they differ",
           Edit("TRUE if e.value == 0 else FALSE", "FALSE if e.value == 0 else TRUE")),
-    Fault("floor-of-a-quotient", f"{_INDEX}.expr", "_floordiv", "a quotient of constants rounds up",
+    Fault("floor-of-a-quotient", f"{_INDEX}.division", "floordiv", "a quotient of constants rounds up",
           Edit("const(e.value // k)", "const(-(-e.value // k))"), "tilelang#2433"),
-    Fault("dominated", f"{_INDEX}.expr", "_dominates", "the greater of two sizes is dropped as the lesser",
+    Fault("dominated", f"{_INDEX}.extremes", "_dominates", "the greater of two sizes is dropped as the lesser",
           Edit('kind == "min"', 'kind == "max"')),
     Fault("print-without-brackets", f"{_IR}.printer", "expr_text", "a sum in a product is printed without brackets",
           Edit('f"({expr_text(e.lhs)} {e.op.value} {expr_text(e.rhs)})"',
