@@ -25,7 +25,8 @@ _MODULES: tuple[tuple[bool, str], ...] = (
     (_ORDER, "event event_names event_fifo event_launch event_group event_buffers"),
     (_WORK, "kind pitch"),
     (_ORDER, "split split_fit fifo fifo_early fifo_credit fifo_used fifo_slots fifo_apart fifo_base"),
-    (_WORK, "extents layout_ops relabel stride dtype_ops dtype_mask indices tables merges quantise histogram"),
+    (_WORK, "extents extents_lines extents_parts extents_reshape layout_ops relabel stride dtype_ops dtype_mask"),
+    (_WORK, "indices tables merges quantise histogram"),
     (_WORK, "init init_scratch init_tail write write_twice write_lanes write_union race.blocks"),
     (_ORDER, "race.rules"),
 )
