@@ -20,9 +20,12 @@ from typing import TYPE_CHECKING, TypeAlias, Union
 
 from pypto_verified.ir.expr import Attr, Call, Const, Expr, Span
 from pypto_verified.ir.stmt import Eval, Stmt
-from pypto_verified.language.values import lift
+from pypto_verified.ir.types import ScalarType
+from pypto_verified.language.scope import Unsettled
+from pypto_verified.language.values import is_expr, lift
 from pypto_verified.ops import build
-from pypto_verified.ops.events import EVENT_IDS, UnknownEvent, pair_of
+from pypto_verified.ops.args import type_of
+from pypto_verified.ops.events import CROSS_IDS, EVENT_IDS, UnknownEvent, pair_of
 from pypto_verified.records import dataclass
 
 _Node: TypeAlias = Union[ast.expr, ast.stmt]
@@ -39,7 +42,7 @@ _NEEDS_FORM = frozenset({"move", "extract", "insert", "fillpad"})
 class EventMark:
     """`pl.Event(src, dst)` while a kernel is translated. `id`: its first id, or, of an event with a token of its own,
     its number among those of its pair of pipes; None until it has a name. `slots`: ids that it takes; `slot`: which of
-    them is meant, None for the only one."""
+    them is meant, None for the only one. `named`: a statement of the kernel has given it its id."""
 
     src: str
     dst: str
@@ -47,10 +50,11 @@ class EventMark:
     id: int | None = None
     slots: int = 1
     slot: Expr | None = None
+    named: bool = False
 
     def __getitem__(self, slot: object) -> EventMark:
         """`ring[i % 2]`. TypeError for what is no integer, IndexError for a slot that is not there."""
-        e = lift(slot)
+        e = _integer(slot)
         if e is None:
             raise TypeError(f"slot {slot} of an event is not an integer")
         if isinstance(e, Const) and not 0 <= int(e.value) < self.slots:
@@ -62,12 +66,22 @@ def make_event(
     src: object, dst: object, *, auto_token: bool = True, event_id: object = None, slots: object = 1
 ) -> EventMark:
     """What `pl.Event(...)` gives. An id that is an expression is a slot of all that there are. TypeError for a number
-    of slots that is none."""
+    of slots that is none, and for an id that is no integer."""
     if not isinstance(slots, int):
-        raise TypeError(f"takes a number of slots, not {slots!r}")
+        raise TypeError(f"takes a constant number of slots{'' if is_expr(slots) else f', not {slots!r}'}")
     if event_id is None or isinstance(event_id, int):
         return EventMark(str(src), str(dst), auto_token, event_id, slots)
-    return EventMark(str(src), str(dst), auto_token, 0, EVENT_IDS, lift(event_id))
+    slot = _integer(event_id)
+    if slot is None:
+        raise TypeError(f"takes an integer for event_id{'' if is_expr(event_id) else f', not {event_id!r}'}")
+    return EventMark(str(src), str(dst), auto_token, 0, EVENT_IDS, slot)
+
+
+def _integer(value: object) -> Expr | None:
+    """A value as an integer expression; None for any other."""
+    e = lift(value)
+    t = type_of(e) if e is not None else None
+    return e if isinstance(t, ScalarType) and t.dtype.is_integer else None
 
 
 class Events:
@@ -77,7 +91,10 @@ class Events:
         self._made: Counter[tuple[str, str]] = Counter()
 
     def fixed(self, x: Expressions, node: _Node, mark: EventMark) -> EventMark:
-        """The event with its id. LanguageError for an unknown op, and for one between cores without an id."""
+        """The event with its id. LanguageError for an unknown op, for one between cores without an id, and for ids that
+        there are not."""
+        if mark.named:
+            return mark
         try:
             pair, crossing = pair_of(mark.src, mark.dst)
         except UnknownEvent as e:
@@ -88,12 +105,17 @@ class Events:
         if not mark.auto_token and mark.id is None:
             x.fail(node, "an event without a token of its own needs an id", "pl.Event(..., event_id=N)")
         if mark.id is not None:
-            return replace(mark, auto_token=False)
+            ids = CROSS_IDS if crossing else EVENT_IDS
+            if not 0 <= mark.id <= ids - mark.slots:
+                several = f" with {mark.slots} slots" if mark.slots > 1 else ""
+                x.fail(node, f"event_id is {mark.id}{several}: {mark.src} -> {mark.dst} has ids 0 to {ids - 1}",
+                       "take a lower one, or leave event_id out")
+            return replace(mark, auto_token=False, named=True)
         if not 1 <= mark.slots <= EVENT_IDS:
             x.fail(node, f"an event of {mark.slots} slots: a pair of pipes has {EVENT_IDS} ids",
                    "pl.Event(..., slots=2)")
         self._made[pair] += mark.slots
-        return replace(mark, auto_token=True, id=self._made[pair] - mark.slots)
+        return replace(mark, auto_token=True, id=self._made[pair] - mark.slots, named=True)
 
     def record(self, x: Expressions, node: _Node, mark: EventMark) -> Stmt:
         """The statement that records an event."""
@@ -106,6 +128,11 @@ class Events:
     def _statement(self, op: str, x: Expressions, node: _Node, mark: EventMark) -> Stmt:
         if mark.slots > 1 and mark.slot is None:
             x.fail(node, f"an event of {mark.slots} slots, and none of them is named", "e[i % 2]")
+        if mark.id is not None:
+            mark = self.fixed(x, node, mark)
+        else:
+            x.fail(node, "an event has its id from the statement of the kernel that names it, and this one has none",
+                   f'e = pl.Event("{mark.src}", "{mark.dst}") in the kernel, then e')
         span: Span = x.source.span(node)
         given: dict[str, Attr] = {"src_op": mark.src, "dst_op": mark.dst, "event_id": mark.id, "slots": mark.slots,
                                   "in_turn": mark.auto_token}
@@ -113,15 +140,18 @@ class Events:
         return Eval(call, span)
 
 
+_Placed: TypeAlias = tuple[ast.expr, EventMark]
+
+
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """A call without its event keywords: what it waits for and records, and the op that its token is for ('' if it
-    gives none)."""
+    """A call without its event keywords: what it waits for and records, and the event that its token is, each where it
+    is written."""
 
     call: ast.Call
-    waits: tuple[EventMark, ...]
-    records: tuple[EventMark, ...]
-    token: EventMark | None
+    waits: tuple[_Placed, ...]
+    records: tuple[_Placed, ...]
+    token: _Placed | None
 
 
 def ordered(x: Expressions, node: ast.expr) -> Ordered | None:
@@ -131,20 +161,20 @@ def ordered(x: Expressions, node: ast.expr) -> Ordered | None:
     named = {k.arg: k.value for k in node.keywords}
     rest = [k for k in node.keywords if k.arg not in ("wait", "record", "token")]
     call = ast.copy_location(ast.Call(node.func, node.args, rest), node)
-    token = _token(x, node, named["token"]) if "token" in named else None
+    token = (named["token"], _token(x, node, named["token"])) if "token" in named else None
     return Ordered(call, _marks(x, named.get("wait")), _marks(x, named.get("record")), token)
 
 
-def _marks(x: Expressions, node: ast.expr | None) -> tuple[EventMark, ...]:
+def _marks(x: Expressions, node: ast.expr | None) -> tuple[_Placed, ...]:
     if node is None:
         return ()
     nodes = node.elts if isinstance(node, ast.List | ast.Tuple) else [node]
-    found: list[EventMark] = []
+    found: list[_Placed] = []
     for each in nodes:
         mark = event_of(x, each)
         if mark is None:
             x.fail(each, f"{ast.unparse(each)} is not an event", 'e = pl.Event("TLOAD", "TADD") makes one')
-        found.append(mark)
+        found.append((each, mark))
     return tuple(found)
 
 
@@ -154,6 +184,8 @@ def event_of(x: Expressions, node: ast.expr) -> EventMark | None:
     mark = x.static(node)
     if isinstance(mark, EventMark):
         return mark
+    if isinstance(mark, Unsettled):
+        x.not_modelled(node, mark.why, mark.help)
     match node:
         case ast.Subscript() if isinstance(ring := x.static(node.value), EventMark):
             try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from enum import Enum
 from typing import NoReturn
 
 from pypto_verified import index
@@ -11,10 +12,12 @@ from pypto_verified.errors import Location, NotModelled, OpError
 from pypto_verified.ir.expr import BinaryOp, Const, Expr, MakeTuple, TupleGet, UnaryOp, Var
 from pypto_verified.ir.types import ScalarType, TensorType, TileType, TupleType, Type
 from pypto_verified.language import calls
+from pypto_verified.language.events import EventMark
 from pypto_verified.language.markers import KernelMark, MemRefMark, OpName
 from pypto_verified.language.scalars import BadOperand, binary, unary
-from pypto_verified.language.scope import Scope, Unknown
+from pypto_verified.language.scope import Scope, Unknown, Unsettled
 from pypto_verified.language.sources import SourceFile
+from pypto_verified.language.statics import Statics
 from pypto_verified.language.values import BadAnnotation, as_type, is_expr, lift
 from pypto_verified.ops.args import type_of
 
@@ -41,7 +44,7 @@ class Expressions:
         self.source = source
         self.scope = scope
         self.variables: dict[str, Var] = {}
-        self.statics: dict[str, object] = {}
+        self.statics = Statics()
         self.expected: TileType | None = None
         self._calls: dict[ast.Call, Expr] = {}
 
@@ -181,6 +184,8 @@ class Expressions:
             return lifted
         if isinstance(value, OpName):
             self.fail(node, f"pl.{value.path} is a function", "call it")
+        if isinstance(value, EventMark):
+            self.fail(node, "an event is no kernel value", "it stands at wait= and record=, or alone: e.record()")
         self.fail(node, f"a {type(value).__name__} is no kernel value", "use numbers, sizes and lists of them")
 
     def _run_time(self, node: ast.expr, unknown: Unknown) -> Expr:
@@ -212,8 +217,13 @@ class Expressions:
                 if isinstance(t, TensorType | TileType):
                     return self.lifted(node, t.shape)
                 self.fail(node, "only tensors and tiles have a shape", "name the tensor or tile")
+            case ast.Name() if isinstance(unknown, Unsettled):
+                self.not_modelled(node, unknown.why, unknown.help)
             case ast.Name():
                 self.fail(node, f"name {node.id!r} is not defined", calls.near_name(self, node.id))
+            case ast.Attribute() if isinstance(owner := self.static(node.value), type) and issubclass(owner, Enum):
+                self.fail(node, f"{ast.unparse(node.value)} has no {node.attr}",
+                          f"it has {', '.join(owner.__members__)}")
             case _:
                 self.fail(node, f"this expression is not kernel code ({type(node).__name__}): {unknown.why}",
                           "use arithmetic, comparisons and calls of pl")

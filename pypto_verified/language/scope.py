@@ -17,6 +17,16 @@ class Unknown:
     why: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unsettled(Unknown):
+    """A local name without one value at this place; `why` tells what came between."""
+
+    @property
+    def help(self) -> str:
+        """What to do about it."""
+        return "write the value where it is used, or make it once, before the branch or loop"
+
+
 class Scope:
     """Names visible to a kernel: those of enclosing functions and classes, then module globals, then builtins."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
 
@@ -29,8 +30,9 @@ from pypto_verified.language.expressions import Expressions
 from pypto_verified.language.markers import OpName
 from pypto_verified.language.regions import region_body
 from pypto_verified.language.scalars import cast
-from pypto_verified.language.scope import Scope, Unknown
+from pypto_verified.language.scope import Scope, Unknown, Unsettled
 from pypto_verified.language.sources import SourceFile
+from pypto_verified.language.statics import Statics
 from pypto_verified.language.stores import stored_tensors
 from pypto_verified.language.values import lift
 from pypto_verified.ops.args import describe, type_of
@@ -47,8 +49,6 @@ class Statements:
 
     def __init__(self, source: SourceFile, scope: Scope, definition: ast.FunctionDef) -> None:
         self.x = Expressions(source, scope)
-        names = [n.id for n in ast.walk(definition) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
-        self._assignments = Counter(names)
         self._stored = stored_tensors(definition)
         self._yield_names: list[tuple[str, ...] | None] = []
         self._events = Events()
@@ -77,8 +77,8 @@ class Statements:
             case ast.For():
                 return (self._for(node),)
             case ast.While():
-                cond = self.x.condition(node.test)
-                return (While(cond, (), self.block(node.body), (), (), span),)
+                with self._turns(node.body):
+                    return (While(self.x.condition(node.test), (), self.block(node.body), (), (), span),)
             case ast.If():
                 return self._if(node)
             case ast.With():
@@ -101,6 +101,10 @@ class Statements:
         match target:
             case ast.Name():
                 return self._assign_name(node, target.id, value, annotation)
+            case ast.Tuple(elts=names) if isinstance(value, ast.Tuple) and len(names) == len(value.elts) and all(
+                isinstance(n, ast.Name) and event_of(self.x, v) for n, v in zip(names, value.elts, strict=True)
+            ):
+                return tuple(s for n, v in zip(names, value.elts, strict=True) for s in self._assign(node, n, v, None))
             case ast.Tuple():
                 return self._unpack(node, target, value)
             case ast.Subscript():
@@ -112,9 +116,8 @@ class Statements:
         static = self.x.static(value)
         event = event_of(self.x, value)
         if event is not None:
-            if event.slot is not None:
-                self._require_stable(node, MakeTuple((event.slot,)))
-            static = self._events.fixed(self.x, value, event)
+            self._bind_static(name, self._events.fixed(self.x, value, event))
+            return ()
         if not isinstance(static, Unknown | bool | int | float) and annotation is None:
             e = lift(static)
             if e is None or isinstance(e, MakeTuple):
@@ -125,7 +128,6 @@ class Statements:
         e = self.x.expression(value)
         self.x.expected = None
         if isinstance(e, MakeTuple):
-            self._require_stable(node, e)
             self._bind_static(name, e)
             return ()
         t = type_of(e)
@@ -148,10 +150,16 @@ class Statements:
         if not isinstance(node, ast.Assign | ast.AnnAssign | ast.Expr) or node.value is None:
             return None
         match node.value:
-            case ast.Call(func=ast.Attribute(value=owner, attr="record" | "wait" as what), args=[], keywords=[]):
+            case ast.Call(func=ast.Attribute(value=owner, attr="record" | "wait" as what), args=args, keywords=more):
                 mark = event_of(self.x, owner)
-                if mark is not None and isinstance(node, ast.Expr):
+                if mark is not None:
+                    if args or more or not isinstance(node, ast.Expr):
+                        self.x.fail(node.value, f"{ast.unparse(owner)}.{what}() takes no arguments and has no value",
+                                    f"as a statement of its own: {ast.unparse(owner)}.{what}()")
                     return (getattr(self._events, what)(self.x, node, mark),)
+            case ast.Attribute(value=owner, attr="record" | "wait" as what):
+                if event_of(self.x, owner) is not None:
+                    self.x.fail(node, f"{ast.unparse(node.value)} is a method", f"call it: {ast.unparse(node.value)}()")
         call = ordered(self.x, node.value)
         return self._around(node, call) if call is not None else None
 
@@ -167,29 +175,23 @@ class Statements:
             if not isinstance(target, ast.Name) or not isinstance(name, ast.Name):
                 self.x.fail(node, "a call with a token gives two names: its result and the token",
                             'x, done = pl.load(..., token="TADD")')
-            token = self._events.fixed(self.x, node, call.token)
+            at, given = call.token
+            token = self._events.fixed(self.x, at, given)
             self._bind_static(name.id, token)
-            records.append(token)
+            records.append((at, token))
             inner = ast.copy_location(ast.Assign([target], call.call), node)
         inner.value = call.call
-        waits = [self._events.wait(self.x, node, mark) for mark in call.waits]
-        return (*waits, *self._statement(inner), *(self._events.record(self.x, node, mark) for mark in records))
+        waits = [self._events.wait(self.x, at, mark) for at, mark in call.waits]
+        return (*waits, *self._statement(inner), *(self._events.record(self.x, at, mark) for at, mark in records))
 
     def _bind_static(self, name: str, value: object) -> None:
         self.x.variables.pop(name, None)
         self.x.statics[name] = value
 
-    def _require_stable(self, node: ast.stmt, e: MakeTuple) -> None:
-        """A list of sizes is substituted where it is used, so what it mentions must not change in between."""
-        for item in e.items:
-            if isinstance(item, Var) and self._assignments[item.name] > 1:
-                self.x.not_modelled(node, f"list that mentions {item.name}, which is assigned again",
-                                    "write the list where it is used")
-
     def _define(self, name: str, t: Type) -> Var:
         var = Var(name, t)
         self.x.variables[name] = var
-        self.x.statics.pop(name, None)
+        self.x.statics.assigned(name)
         return var
 
     def _annotated(self, annotation: ast.expr, declared: Type, e: Expr, deduced: Type) -> tuple[Expr, Type]:
@@ -295,13 +297,34 @@ class Statements:
         if isinstance(cond, Const):
             return self.block(node.body if cond.value else node.orelse)
         self._yield_names.append(None)
+        before = self.x.statics.copy()
         then = self.block(node.body)
+        after, self.x.statics = self.x.statics, before
         orelse = self.block(node.orelse)
+        if orelse and isinstance(orelse[-1], Return):
+            self.x.statics = after
+        elif not (then and isinstance(then[-1], Return)):
+            self._join(after)
         results = self._results(then, self._yield_names.pop())
         if results and not (orelse and isinstance(orelse[-1], Yield) and len(orelse[-1].values) == len(results)):
             self.x.fail(node, f"one branch yields {len(results)} values, the other does not",
                         "end both branches with pl.yield_ of as many values")
         return (If(cond, then, orelse, results, self.x.source.span(node)),)
+
+    def _join(self, other: Statics) -> None:
+        """Another path ends here."""
+        self.x.statics.join(other, self.x.variables)
+        for name, value in self.x.statics.items():
+            if isinstance(value, Unsettled):
+                self.x.variables.pop(name, None)
+
+    @contextmanager
+    def _turns(self, body: list[ast.stmt]) -> Iterator[None]:
+        """Around the translation of a loop's body."""
+        before = self.x.statics.copy()
+        self.x.statics.enter_loop(body)
+        yield
+        self._join(before)
 
     def _for(self, node: ast.For) -> Stmt:
         function = self.x.static(node.iter.func) if isinstance(node.iter, ast.Call) else None
@@ -318,9 +341,10 @@ class Statements:
         iter_args = self._carried(node, node.iter, carried)
         var = self._define(loop, ScalarType(INDEX))
         for a in iter_args:
-            self.x.variables[a.var.name] = a.var
+            self._define(a.var.name, a.var.type)
         self._yield_names.append(None)
-        body = self.block(node.body)
+        with self._turns(node.body):
+            body = self.block(node.body)
         results = self._results(body, self._yield_names.pop())
         if len(results) != len(iter_args):
             self.x.fail(node, f"the loop carries {len(iter_args)} values but yields {len(results)}",
@@ -331,7 +355,7 @@ class Statements:
         """`for (a, b) in pl.while_(init_values=...)`: statements up to `pl.cond(...)` run before each test."""
         iter_args = self._carried(node, call, _names_of(self.x, node.target))
         for a in iter_args:
-            self.x.variables[a.var.name] = a.var
+            self._define(a.var.name, a.var.type)
         tests = [i for i, s in enumerate(node.body) if isinstance(s, ast.Expr) and _calls(self.x, s.value, "cond")]
         if not tests:
             self.x.fail(node, "the body of pl.while_ has no pl.cond", "start it with pl.cond(condition)")
@@ -339,10 +363,11 @@ class Statements:
         assert isinstance(test, ast.Expr) and isinstance(test.value, ast.Call)
         if len(test.value.args) != 1:
             self.x.fail(test, "pl.cond takes one condition", "join conditions with and")
-        prelude = self.block(node.body[: tests[0]])
-        cond = self.x.condition(test.value.args[0])
-        self._yield_names.append(None)
-        body = self.block(node.body[tests[0] + 1 :])
+        with self._turns(node.body):
+            prelude = self.block(node.body[: tests[0]])
+            cond = self.x.condition(test.value.args[0])
+            self._yield_names.append(None)
+            body = self.block(node.body[tests[0] + 1 :])
         results = self._results(body, self._yield_names.pop())
         return While(cond, iter_args, body, results, prelude, self.x.source.span(node))
 

@@ -19,7 +19,9 @@ from pypto_verified.targets.model import Pair
 EVENT_IDS = 8
 """Ids of a pair of pipes, taken in turn (EVENT_ID_MAX)."""
 
-_CROSS_IDS = 16
+CROSS_IDS = 16
+"""Ids of flags between cores."""
+
 _SOURCE = "PTO-ISA event.hpp, TSync.hpp"
 
 
@@ -29,7 +31,8 @@ class UnknownEvent(Exception):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.name = name
-        near = get_close_matches(name.upper(), EVENT_PIPES, 2)
+        began = [op for op in EVENT_PIPES if name and op.startswith(name.upper())]
+        near = began[:2] or get_close_matches(name.upper(), EVENT_PIPES, 2)
         self.help = f"did you mean {' or '.join(near)}?" if near else "e.g. TLOAD, TADD, VECTOR, TSTORE_VEC, TMATMUL"
 
 
@@ -46,7 +49,7 @@ def _event(a: Args) -> Type:
         _, crossing = pair_of(str(a.kwargs["src_op"]), str(a.kwargs["dst_op"]))
     except UnknownEvent as e:
         a.fail(f"{e.name} is no op that an event can name", e.help)
-    ids, id = _CROSS_IDS if crossing else EVENT_IDS, a.number("event_id")
+    ids, id = CROSS_IDS if crossing else EVENT_IDS, a.number("event_id")
     in_range = id >= 0 if a.kwargs.get("in_turn") else 0 <= id < ids
     a.require(in_range, f"event_id is {id}, there are {ids}", f"use 0 to {ids - 1}")
     return NoneType()
