@@ -13,10 +13,11 @@ from pypto_verified.targets import Target
 from pypto_verified.targets.model import Pair
 from verifiers.access import AccessProgram
 from verifiers.race.order import Order
-from verifiers.race.runs import Enough, Run, of_data
+from verifiers.race.runs import Enough, Run
 from verifiers.race.sync import Kind, Sync
 from verifiers.race.values import choices
 from verifiers.race.walker import Core
+from verifiers.race.witness import of_data
 
 MOST_RUNS = 24
 """Choices of numbers that are tried for a function."""
@@ -93,6 +94,6 @@ def broken(
             shown = {name: value for name, value in given.items() if name in run.moving} | run.turns
             if step not in found or (found[step].asked and not run.values.asked):
                 asked = frozenset(run.values.asked)
-                led = bool(asked) and asked <= of_data(program, asked) - run.beside
+                led = bool(asked) and asked <= of_data(program, asked) - run.depends.beside
                 found[step] = Broken(pair, id, shown, asked, led)
     return found

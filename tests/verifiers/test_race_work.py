@@ -12,9 +12,10 @@ from tests.verifiers.examples_race import barrier, both, exp, pipes, read
 from tests.verifiers.race_verdicts import judge, verdicts_of
 from verifiers.access import Loop
 from verifiers.race import search
-from verifiers.race.runs import Run, Want
+from verifiers.race.runs import Run
 from verifiers.race.search import _Purse
 from verifiers.race.walker import Core
+from verifiers.race.witness import Want
 
 
 @pytest.fixture

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from pypto_verified.records import dataclass
 from verifiers.race.found import BRANCH_TAKEN, found_on_cores, led, not_by_branch, when, why_open
-from verifiers.race.runs import Witness as Run
 from verifiers.race.sync import is_manual
 from verifiers.race.walker import Again
+from verifiers.race.witness import Witness as Run
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 

@@ -17,11 +17,11 @@ from verifiers.race.busy import related
 from verifiers.race.flow import Flow
 from verifiers.race.hearing import NOBODY
 from verifiers.race.parts import KINDS
-from verifiers.race.runs import Want
-from verifiers.race.runs import Witness as Run
 from verifiers.race.search import search
 from verifiers.race.sides import Sides, sides_of
 from verifiers.race.walker import Core, Pair
+from verifiers.race.witness import Want
+from verifiers.race.witness import Witness as Run
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver import Ladder
 

@@ -18,9 +18,9 @@ from verifiers.race.found import (
     why_open,
 )
 from verifiers.race.releases import fits, untold
-from verifiers.race.runs import Witness as Run
 from verifiers.race.sync import is_manual
 from verifiers.race.walker import Pair
+from verifiers.race.witness import Witness as Run
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 
