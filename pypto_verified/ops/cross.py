@@ -28,6 +28,8 @@ def _nothing(a: Args) -> Type:
 def _flag(a: Args) -> Type:
     id = a.number("event_id")
     a.require(0 <= id < EVENT_IDS, f"event_id is {id}, there are {EVENT_IDS}", f"use 0 to {EVENT_IDS - 1}")
+    a.require("ALL" not in (a.kwargs["set_pipe"], a.kwargs["wait_pipe"]), "a flag goes from one pipe to one other",
+              "name the pipes of the ops around it, or write pl.system.bar_all()")
     return NoneType()
 
 

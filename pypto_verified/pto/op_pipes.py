@@ -8,7 +8,7 @@ from pypto_verified.pto.rows import TABLE
 from pypto_verified.pto.spec import Phase
 from pypto_verified.pto.types import MultiTileBufType, TileBufType
 from pypto_verified.targets.events import pipe_of
-from pypto_verified.targets.pipes import is_pipe, pipe_readings
+from pypto_verified.targets.pipes import ALL, is_pipe, pipe_readings
 
 
 def op_pipes(op: Op, target: str) -> tuple[tuple[str, ...], str]:
@@ -30,8 +30,13 @@ def op_phases(op: Op, target: str) -> tuple[tuple[Phase, ...], ...]:
 
 
 def names_pipes(op: Op) -> bool:
-    """Whether all pipes that an op names are pipes that ops run on."""
-    return all(is_pipe(pipe_of(a.member)) for a in op.attrs.values() if isinstance(a, EnumAttr) and a.kind == "pipe")
+    """Whether all pipes that an op names are pipes that ops run on. All of them together are one for a barrier, not for
+    the end of a flag."""
+    named = [pipe_of(a.member) for a in op.attrs.values() if isinstance(a, EnumAttr) and a.kind == "pipe"]
+    return all(map(is_pipe, named)) and (ALL not in named or op.name in _BARRIERS)
+
+
+_BARRIERS = frozenset({"pto.barrier", "pto.barrier_sync"})
 
 
 def _space(value: Value | None) -> Space | None:

@@ -23,10 +23,12 @@ def judged(sync: str) -> set[tuple[str, Verdict]]:
 @pytest.mark.parametrize("sync", [
     "pto.set_flag[<PIPE_V>, <PIPE_MTE4>, <EVENT_ID0>]\npto.wait_flag[<PIPE_V>, <PIPE_MTE4>, <EVENT_ID0>]",
     "pto.set_flag[<PIPE_V2>, <PIPE_V>, <EVENT_ID0>]", "pto.wait_flag[<PIPE_MTE2>, <PIPE_MTE5>, <EVENT_ID0>]",
-    "pto.barrier <PIPE_MTE5>"])
+    "pto.barrier <PIPE_MTE5>", "pto.set_flag[<PIPE_ALL>, <PIPE_V>, <EVENT_ID0>]",
+    "pto.wait_flag[<PIPE_V>, <PIPE_ALL>, <EVENT_ID0>]"])
 def test_a_flag_or_barrier_of_such_a_pipe_is_open(sync: str) -> None:
     assert judged(sync) == {("MODEL-OP", Verdict.UNKNOWN)}
 
 
 def test_pipes_that_ops_run_on_are_followed() -> None:
     assert judged("pto.barrier <PIPE_MTE3>") == set()
+    assert judged("pto.barrier <PIPE_ALL>") == set()
