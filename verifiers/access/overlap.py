@@ -7,10 +7,10 @@ from functools import lru_cache
 
 from pypto_verified.index import Cond, Expr, all_of, any_of, const
 from pypto_verified.index.cond import FALSE, TRUE
-from pypto_verified.layouts import BLayout
+from pypto_verified.layouts import BLayout, Space
 from verifiers.access.indexed import picked
 from verifiers.access.program import Rect, Root, Step, TileUse
-from verifiers.access.tiles import rect_of
+from verifiers.access.tiles import cut, rect_of
 
 
 def place(tile: TileUse) -> Expr | None:
@@ -32,7 +32,11 @@ def touched(step: Step, tile: TileUse) -> TileUse:
     if not size or not isinstance(row, Expr) or not isinstance(col, Expr) or tile.how == "subview":
         return tile
     part = replace(tile.type, rows=size[0].type.rows, cols=size[0].type.cols)
-    rect = rect_of(part, tile.storage, tile.rect.base, row, col)
+    # Into L0 the unit counts in whole boxes and drops the rest, see VIEW-EXTRACT.
+    where = rect_of if size[0].type.loc in (Space.LEFT, Space.RIGHT) else cut
+    rect = where(part, tile.storage, tile.rect.base, row, col)
+    if rect is None:
+        return tile
     return replace(tile, how="subview", type=part, rect=rect, row=row, col=col, parent=tile)
 
 
