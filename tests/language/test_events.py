@@ -166,7 +166,8 @@ def test_a_flag_has_no_id_that_its_pair_does_not_have(id: int) -> None:
     assert caught.value.location.line == 4
 
 
-@pytest.mark.parametrize("pipes", ["set_pipe=pl.PipeType.ALL, wait_pipe=pl.PipeType.V", 'set_pipe="V", wait_pipe="ALL"'])
+@pytest.mark.parametrize("pipes", [
+    "set_pipe=pl.PipeType.ALL, wait_pipe=pl.PipeType.V", 'set_pipe="V", wait_pipe="ALL"'])
 def test_a_flag_has_one_pipe_at_each_end(pipes: str) -> None:
     with pytest.raises(OpError, match="from one pipe to one other") as caught:
         body(f"pl.system.sync_src({pipes}, event_id=0)")
