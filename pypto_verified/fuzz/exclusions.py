@@ -136,7 +136,7 @@ EXCLUDED: tuple[Excluded, ...] = (
              "the column and its scratch become one row each, and PTOAS wants a scratch of two on a2a3",
              "passes/resolve_backend_op_layouts.py, pto/legality_room.py: LEGAL-SCRATCH-BYTES-A3"),
     Excluded("integer division by a tile", "a zero divisor has no result", "interpreter/elementwise.py"),
-    Excluded("loops that count down", "the language refuses a step that is not positive", "language/statements.py"),
+    Excluded("loops that count down", "the language refuses a step that is not positive", "language/loop_heads.py"),
     Excluded("a constant valid extent of 0", "PTOAS refuses it; extents of 0 known at run time are generated",
              "pto/legality_context.py: LEGAL-PART-SIZE"),
     Excluded("bit ops of 32-bit tiles with a scalar", "PTOAS refuses them on a2a3", "rule LEGAL-OPERAND-TYPES-A3"),
