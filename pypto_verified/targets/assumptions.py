@@ -109,7 +109,8 @@ _ROWS = (
     Assumption(
         "SELF-FLAG", "a flag from a pipe to itself holds the pipe back as a flag between two pipes does",
         "it orders nothing",
-        ("RACE",), "Ascend C HardEvent V_V, PTO-ISA a6 test tload_hif4; PTO-ISA Event has a barrier there, or nothing",
+        ("EVENT", "RACE"),
+        "Ascend C HardEvent V_V, PTO-ISA a6 test tload_hif4; PTO-ISA Event has a barrier there, or nothing",
     ),
     Assumption(
         "LOAD-AFTER-LOAD", "two loads into the same bytes land in program order", "a barrier of MTE2 is demanded",
@@ -128,7 +129,7 @@ _ROWS = (
     Assumption(
         "SCALAR-ISSUES", "a wait on pipe S holds back every op that is issued later, whatever its pipe",
         "pipe S is a pipe like the others",
-        ("RACE",), "PTO-ISA machine model: the scalar unit issues the ops of all pipes",
+        ("EVENT", "RACE"), "PTO-ISA machine model: the scalar unit issues the ops of all pipes",
     ),
     Assumption(
         "RAMP-PIPE", "a ramp with scratch runs on V or on S: a proof holds under each", "",

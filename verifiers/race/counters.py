@@ -11,12 +11,14 @@ from verifiers.access import Step
 from verifiers.flags import trip_names
 from verifiers.race.handover import walk_cores
 from verifiers.race.parts import deciding_both, parts_of
-from verifiers.race.rests import SIGNALS, unneeded
+from verifiers.race.rests import ORDERS, SIGNALS, unneeded
 from verifiers.race.sides import sides_of
 from verifiers.race.values import Values, choices
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 
+_ORDERS = tuple(a for a in ORDERS if a != "SYNC-LEFT")
+"""What the assembler adds is not counted on."""
 _MOST_SMALL = 4
 """Choices of small numbers that are tried."""
 
@@ -24,12 +26,13 @@ _MOST_SMALL = 4
 @dataclass(frozen=True, slots=True)
 class CounterSite(Site):
     """A set of a flag for a core of `other` kind. `given`: the numbers of a run in which it finds the counter full;
-    `why`: what keeps it from being decided."""
+    `why`: what keeps it from being decided; `ordered`: whether the order of each core's pipes is counted on."""
 
     other: str
     over: bool
     given: Mapping[str, int]
     why: str
+    ordered: bool
 
 
 def _sites(context: Context) -> Iterator[CounterSite]:
@@ -43,11 +46,13 @@ def _sites(context: Context) -> Iterator[CounterSite]:
             continue
         (other,) = {"cube", "vector"} - {part.kind}
         open_ = sides.bounded(part.kind)
+        ordered = bool(sides.ahead(part.kind))
         over, asked = _over(context, part.kind) if open_ else ({}, {})
         for step in (s for s in steps if s.op not in part.foreign):
-            why = "" if step.index in over or not open_ else asked.get(step.index, "") or open_
+            why = sides.bounded(part.kind, step.index) if step.index not in over else ""
+            why = why and asked.get(step.index, why)
             yield CounterSite(context, step.op, step.path, f"{op_text(step.op)} counter", other, step.index in over,
-                              over.get(step.index, {}), why)
+                              over.get(step.index, {}), why, ordered)
 
 
 def _sets(step: Step, target: str) -> bool:
@@ -91,6 +96,11 @@ def _tried(context: Context, few: list[dict[str, int]]) -> Iterator[dict[str, in
             yield {**given, "subblock_idx": lane}
 
 
+def _unneeded(s: CounterSite) -> tuple[str, ...]:
+    used = _ORDERS if s.ordered else SIGNALS
+    return (*(a for a in _ORDERS if a not in used), *unneeded(s.context, used))
+
+
 def _explain(s: CounterSite, w: Witness) -> str:
     most = s.context.target.flag_count_max
     return (f"{op_text(s.op)} may run more than {most} times ahead of the waits of the {s.other} core, and the flag's "
@@ -102,7 +112,7 @@ COUNTERS: Rule[CounterSite] = Rule(
     formula="sets(flag) - waits(flag) <= 15 in every order of the two cores",
     kind=SAFETY, observable=True, requires=("EV-06",), source="PTO-ISA set_cross_core: counters of 4 bits",
     claim="no core sets a flag between cores more often ahead of the waits than its counter holds",
-    sites=_sites, applies=always, assumptions=SIGNALS, unneeded=lambda s: unneeded(s.context, SIGNALS),
+    sites=_sites, applies=always, assumptions=_ORDERS, unneeded=_unneeded,
     undecided=lambda s: s.why, given=lambda s: not s.why,
     goal=lambda s: not s.over and not s.why, shown=lambda s: s.given, explain=_explain,
     help=lambda s: f"wait for an answer of the {s.other} core from time to time",

@@ -27,17 +27,19 @@ _T = TypeVar("_T", bound=Hashable)
 
 class Exchange:
     """`unordered` has every pair of accesses, of one core or of two as `meeting` gives them, that some run leaves
-    unordered. `heard` says for each wait which sets of its own core the other one has heard of whenever it has
-    answered, `maybe` of which in some run, `earlier` of which by an earlier time; they are bits, see `sets_of`.
-    `mixed`: what keeps the order of the signals under one name from being that of the text, '' if nothing. Where the
-    core number `eager` runs ahead, signals are counted and no more."""
+    unordered; accesses are left out where that is None. `heard` says for each wait which sets of its own core the other
+    one has heard of whenever it has answered, `maybe` of which in some run, `earlier` of which by an earlier time; they
+    are bits, see `sets_of`. `mixed`: what keeps the order of the signals under one name from being that of the text, ''
+    if nothing. Where the core number `eager` runs ahead, signals are counted and no more. `over`: sets that may find
+    their counter full, by kind of core and step, where that is asked (`Ahead`)."""
 
     def __init__(
-        self, talks: tuple[Talk, Talk], target: Target, automatic: bool, meeting: frozenset[Pair], eager: int | None,
-        strict: bool,
+        self, talks: tuple[Talk, Talk], target: Target, automatic: bool, meeting: frozenset[Pair] | None,
+        eager: int | None, strict: bool,
     ) -> None:
         self.mixed = ""
         self.unordered: set[Pair] = set()
+        self.over: set[tuple[str, int]] = set()
         self.heard: dict[Said, int] = {}
         self.maybe: dict[Said, int] = {}
         self.earlier: dict[Said, int] = {}
@@ -46,12 +48,14 @@ class Exchange:
         self._talks = talks
         self._target = target
         self._automatic = automatic
-        self._meeting = meeting
+        self._meeting = meeting or frozenset()
+        self._touched = meeting is not None
         self._eager = eager
         self._strict = strict
         self._on_pipe: dict[tuple[int, str], int] = {(c, p): 0 for c in (0, 1) for p in PIPES}
-        self.instances = Instances(talks, eager is None)
+        self.instances = Instances(talks, self._touched)
         self._touch_bits: dict[Touch, int] = {}
+        self._used = 0
         self._apart: dict[tuple[Touch, Touch], bool] = {}
         self._ends: dict[Hashable, dict[str, int]] = {}
         self._waiting = tuple(set(self._held(t)) for t in talks)
@@ -86,13 +90,15 @@ class Exchange:
                 order.learn(SCALAR if self._automatic else act.pipe, tokens[0])
                 if act.takes == "flag":
                     self._answered(state, core, act)
+                    self._taken(state, core, act, key)
         if act.frees is not None:
             key = (act.frees, 1 - core)
             state.signals[key] = (*state.signals.get(key, ()), -1)
         if self._eager is None:
             if act.sync is not None:
                 self._sync(state, core, act)
-            self._touch(state, core, act)
+            if self._touched:
+                self._touch(state, core, act)
         if act.gives is not None:
             self._give(state, core, act)
         return True
@@ -149,6 +155,8 @@ class Exchange:
         done = self._own(core) if self._automatic else self._on_pipe[core, act.pipe]
         state.signals[key] = (*state.signals.get(key, ()), order.waits_for(act.pipe) & ~done)
         state.givers[key] = act.step
+        if act.gives == "flag":
+            self._given(state, core, act, key)
         most = self._target.flag_count_max
         if core == self._eager and act.gives == "flag" and len(state.signals[key]) > most:
             raise NotFollowedError(
@@ -158,6 +166,12 @@ class Exchange:
             raise NotFollowedError(
                 f"line {self._talks[core].line(act.step)} may run ahead of the waits of the "
                 f"{self._talks[1 - core].kind} core by any number of turns")
+
+    def _taken(self, state: State, core: int, act: Act, key: Key) -> None:
+        """A flag has been waited for."""
+
+    def _given(self, state: State, core: int, act: Act, key: Key) -> None:
+        """A flag has been set."""
 
     def _held(self, talk: Talk) -> Iterator[str]:
         """The pipes of a core that wait for the other core, by themselves."""
@@ -173,9 +187,12 @@ class Exchange:
 
     # What is complete
 
-    def _bit_of(self, bits: dict[_T, int], of: _T) -> int:
-        """The bit of an access, or of a set, and one of its own the first time."""
-        return bits.setdefault(of, 1 << (len(self._bits) + len(self._first) + len(self._touch_bits)))
+    def _bit_of(self, bits: dict[_T, int], of: _T, width: int = 1) -> int:
+        """The bit of an access, or of a set, and one of its own the first time; the lowest of `width`."""
+        if of not in bits:
+            bits[of] = 1 << self._used
+            self._used += width
+        return bits[of]
 
     def _own(self, core: int) -> int:
         found = 0

@@ -28,6 +28,10 @@ _SAME = frozenset({SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM, SymbolKind
 """Kinds of symbols that stand for the same on all cores of a block."""
 
 
+_FEW_AGES = 4
+"""Waits of a flag that are told apart at first: the answer of the other core is rarely older."""
+
+
 class Sides:
     """`meeting`: accesses to global memory, of the cube and of a vector core, that may share a byte and conflict."""
 
@@ -54,29 +58,50 @@ class Sides:
         except NotFollowedError as error:
             return (), str(error)
 
-    def bounded(self, kind: str) -> str:
-        """What keeps it open whether the flags of the core of that kind fit their counters, '' if they do in every
-        run."""
-        return self._bounded[kind == self._talks[0][1].kind]
+    def bounded(self, kind: str, step: int | None = None) -> str:
+        """What keeps it open whether the flags of the core of that kind fit their counters, or that of a set, '' if
+        they do in every run."""
+        why = self.ahead(kind)
+        over = self._over if why else frozenset[tuple[str, int]]()
+        return why if over is None or any(own == kind and step in (None, at) for own, at in over) else ""
+
+    def ahead(self, kind: str) -> str:
+        """The same, whatever orders the pipes of each core: a core of that kind goes on whenever it can."""
+        return self._ahead[kind == self._talks[0][1].kind]
 
     @cached_property
-    def _bounded(self) -> tuple[str, str]:
+    def _ahead(self) -> tuple[str, str]:
         return self._eagerly(0), self._eagerly(1)
 
     def _eagerly(self, core: int) -> str:
         try:
-            walks = (self._walk(talks, frozenset(), core) for talks in self._talks)
+            walks = (self._walk(talks, eager=core) for talks in self._talks)
             return next((t.why for t in walks if t.why), "")
         except NotFollowedError as error:
             return str(error)
 
-    def _walk(self, talks: tuple[Talk, Talk], meeting: frozenset[Pair], eager: int | None) -> Together:
+    @cached_property
+    def _over(self) -> frozenset[tuple[str, int]] | None:
+        """Sets that may be too far ahead of the waits that they are not behind, by kind of core and step; None where
+        that is not known of any."""
+        found: frozenset[tuple[str, int]] | None = None
+        for ages in (_FEW_AGES, self._target.flag_count_max) if not self.why else ():
+            walks = [self._walk(talks, ages=ages) for talks in self._talks]
+            if not any(t.why or t.exchange.mixed for t in walks):
+                found = frozenset[tuple[str, int]]().union(*(t.exchange.over for t in walks))
+            if not found:
+                break
+        return found
+
+    def _walk(
+        self, talks: tuple[Talk, Talk], meeting: frozenset[Pair] | None = None, eager: int | None = None, ages: int = 0
+    ) -> Together:
         names = talks[0].names() | talks[1].names()
         known = all_of(c for c in conjuncts(self._known) if names_of(c) <= names)
-        found = Together(talks, self._target, self._automatic, known, meeting, eager, self._strict)
+        found = Together(talks, self._target, self._automatic, known, meeting, eager, self._strict, ages=ages)
         if not found.gave_up or eager is not None:
             return found
-        return Together(talks, self._target, self._automatic, known, meeting, eager, self._strict, forgets=True)
+        return Together(talks, self._target, self._automatic, known, meeting, eager, self._strict, True, ages)
 
     @property
     def lanes(self) -> tuple[Together, ...]:

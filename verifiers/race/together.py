@@ -17,6 +17,7 @@ from pypto_verified.index import Cond, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.targets import Target
 from verifiers.cross_flags import through_calls, two_channels
+from verifiers.race.ahead import Ahead
 from verifiers.race.exchange import Exchange, Pair
 from verifiers.race.literals import decided, strongest
 from verifiers.race.order import Order
@@ -60,12 +61,15 @@ class Together:
     some paths; `gave_up`: it may help to do so."""
 
     def __init__(
-        self, talks: tuple[Talk, Talk], target: Target, automatic: bool, assumed: Cond, meeting: frozenset[Pair],
-        eager: int | None = None, strict: bool = False, forgets: bool = False,
+        self, talks: tuple[Talk, Talk], target: Target, automatic: bool, assumed: Cond,
+        meeting: frozenset[Pair] | None = None, eager: int | None = None, strict: bool = False, forgets: bool = False,
+        ages: int = 0,
     ) -> None:
         self.why = ""
         self.gave_up = False
-        self.exchange = Exchange(talks, target, automatic, meeting, eager, strict)
+        self.exchange = (
+            Ahead(talks, target, strict, ages) if ages else
+            Exchange(talks, target, automatic, meeting, eager, strict))
         self._eager = eager
         self._assumed = frozenset(conjuncts(assumed))
         self.forgets = forgets
