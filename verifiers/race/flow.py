@@ -77,6 +77,7 @@ class Flow(Walker):
             self.given_up = True
             self.blind = self.blind or "it has too many paths"
             self.questions.no_more()
+            self.items.ask_anew()
             leave_all_open(self)
 
     # Nodes
