@@ -32,7 +32,7 @@ class Missing:
 @dataclass(frozen=True, slots=True)
 class Event:
     """A flag was set, or its wait returned, in this `turn` of the flag's loop. `known`: up to when the setting pipe
-    knows the waiting pipe's doings."""
+    knows that the waiting pipe's waits for its flags are over."""
 
     flag: Flag
     sets: bool
@@ -123,7 +123,7 @@ class Walk:
         if message is not None:
             self.clocks.learn(flag.dst, message)
         self.now += 1
-        self.clocks.given(flag.dst, self.now, wait=True)
+        self.clocks.wait(flag.dst, flag.src, self.now)
         self.note(flag, False, 0)
 
     def item(self, item: Item) -> None:
@@ -144,7 +144,7 @@ class Walk:
         self.now += 1
         self._executed.setdefault(a.index, []).append(self.now)
         for pipe in a.pipes:
-            self.clocks.given(pipe, self.now)
+            self.clocks.access(pipe, self.now)
 
     def missing(self, a: Access) -> list[Missing]:
         """The orders that are not there yet, the one after the latest access first."""

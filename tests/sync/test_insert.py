@@ -194,6 +194,24 @@ def test_an_id_is_used_again_once_the_setting_pipe_knows_of_the_wait() -> None:
 
 
 @pytest.mark.requirement("EV-03")
+def test_the_flags_of_a_loop_in_a_loop_keep_their_ids_whatever_other_pipes_are_waited_for() -> None:
+    """V waits for MTE3 at the end of a turn, of which MTE2 never hears. It says nothing of V's waits for MTE2: a flag
+    of each pair is enough, and no barrier of all pipes stands in the inner loop."""
+    p = Program()
+    p.loop()
+    i = p.loop()
+    p.load(p.tile(0), p.row(i))
+    p.exp(p.tile(0), p.tile(1))
+    p.store(p.tile(1), p.row(i))
+    p.close()
+    p.close()
+    made = insert_sync(p.module(), A2A3)
+    assert sorted(syncs(made)) == sorted(
+        f"{wait}{flag}" for flag in ("MTE2>V 0", "V>MTE3 0", "V>MTE2 1", "MTE3>V 0") for wait in ("", "~"))
+    assert verdicts(made, "a2a3") == {"PROVED"}
+
+
+@pytest.mark.requirement("EV-03")
 def test_ids_that_a_library_op_uses_inside_are_left_alone() -> None:
     p = Program()
     x = p.tile(0)
