@@ -167,3 +167,29 @@ def test_a_flag_that_a_function_gives_to_its_group_is_not_passed_over() -> None:
     text = with_function(kernel(f"func.call @called() : {NOTHING}\n{take()}"), give())
     found = next(r for r in verify_module(read(text, "k.pto"), target("a2a3"), CheckOptions()) if r.name == "k")
     assert {o.verdict for o in found.obligations if o.rule == "EVENT-GROUP"} == {UNKNOWN}
+
+
+@pytest.mark.requirement("EV-08", "VF-10")
+@pytest.mark.parametrize(("first", "second", "open_"), [
+    ("%p", "%q", False), ("%p", "%p", True), ("%p", "%later", True), ("%q", "%q", True)])
+def test_tensors_that_a_call_hands_over_twice_do_not_lie_apart(first: str, second: str, open_: bool) -> None:
+    """The called kernel stores to one tensor and then loads from the other, in no order."""
+    called = pipes(load_a("a"), both("MTE2 MTE3"), write("a"), load_a("b")).replace("@k", "@called")
+    outer = (
+        "  func.func @k(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) {\n    %c8 = arith.constant 8 : index\n"
+        "    %later = pto.addptr %p, %c8 : !pto.ptr<f32> -> !pto.ptr<f32>\n"
+        f"    func.call @called({first}, {second}) : (!pto.ptr<f32>, !pto.ptr<f32>) -> ()\n    return\n  }}\n}}\n")
+    text = called.rstrip().removesuffix("}") + outer
+    assert bool(races(text)) is open_
+    found = [f for f in judged(text).findings if f.rule == "MODEL-OP"]
+    assert bool(found) is open_
+    assert all(f.verdict is UNKNOWN and f.message.endswith("more than one argument of a call") for f in found)
+
+
+@pytest.mark.requirement("VF-10")
+def test_a_tensor_that_is_only_read_may_be_handed_over_twice() -> None:
+    called = pipes(load_a("a")).replace("@k", "@called").rstrip().removesuffix("}")
+    text = called + (
+        "  func.func @k(%p: !pto.ptr<f32>) {\n    func.call @called(%p, %p) : (!pto.ptr<f32>, !pto.ptr<f32>) -> ()\n"
+        "    return\n  }\n}\n")
+    assert not [f for f in judged(text).findings if f.rule == "MODEL-OP"]

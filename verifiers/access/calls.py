@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from pypto_verified.pto.module import Block, Func, Op, Value
 from pypto_verified.pto.rows import TABLE
-from pypto_verified.pto.types import PtrType
+from pypto_verified.pto.types import PartitionViewType, PtrType, TensorViewType
 from pypto_verified.pto.walk import walk_ops
 
 CALL = "func.call"
@@ -75,6 +75,36 @@ def _runs(func: Func, call: Op, asked: Callable[[str], bool], seen: set[str]) ->
         return False
     seen.add(callee.name)
     return any(asked(op.name) or (op.name == CALL and _runs(callee, op, asked, seen)) for op in walk_ops(callee))
+
+
+def given_twice(func: Func, call: Op, tensors: Mapping[Value, str], target: str) -> tuple[str, ...]:
+    """Tensors that a call hands over as more than one argument, though what is called writes some. A function is
+    judged as if its tensors lay apart (assumption DISTINCT-POINTERS). `tensors`: the root of each pointer."""
+    handed = Counter(tensors[v] for v in call.operands() if v in tensors)
+    twice = tuple(name for name, times in handed.items() if times > 1)
+    callee = func.callee(_name(call))
+    return twice if twice and (callee is None or _stores(callee, target, set())) else ()
+
+
+_OUTSIDE = (PtrType, TensorViewType, PartitionViewType)
+
+
+def _stores(func: Func, target: str, seen: set[str]) -> bool:
+    """Whether a function, or one that it calls, writes global memory."""
+    seen.add(func.name)
+    for op in walk_ops(func):
+        callee = func.callee(_name(op)) if op.name == CALL else None
+        if callee is not None:
+            if callee.name not in seen and _stores(callee, target, seen):
+                return True
+            continue
+        row = TABLE.get(op.name)
+        if row is None or op.name == CALL:
+            return True
+        phases = row.phases(op, target) if row.effect in _ACTING else ()
+        if any(isinstance(v.type, _OUTSIDE) for p in phases for group in p.writes for v in op.args.get(group, ())):
+            return True
+    return False
 
 
 def _looks_up(func: Func, call: Op, callee: Func) -> bool:

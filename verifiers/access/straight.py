@@ -16,7 +16,7 @@ from pypto_verified.pto.types import ScalarType, TileBufType
 from pypto_verified.targets.pipes import is_for_kind
 from verifiers.access.arguments import Arguments
 from verifiers.access.buffers import Buffers
-from verifiers.access.calls import unfollowed
+from verifiers.access.calls import CALL, given_twice, unfollowed
 from verifiers.access.handles import is_buffer
 from verifiers.access.id_arrays import DECLARE, GET, SET, IdArrays
 from verifiers.access.program import Defined, Loop, Narrow, Operand, Reserved, Step, TileUse, Window
@@ -98,6 +98,10 @@ class StraightLine:
             tile = self.handles.pop(op)
             self._define(tile, path)
             return self._step(op, path, tile)
+        if name == CALL:
+            roots = {v: found.base for v, found in self.handles.pointers.items()}
+            for tensor in given_twice(self.program.func, op, roots, self.target):
+                self.program.gaps.append((op, f"%{tensor}, a tensor that is more than one argument of a call"))
         step = self._step(op, path)
         for result in op.results:
             if isinstance(result.type, ScalarType) and result.type.dtype.is_integer:
