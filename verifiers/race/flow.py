@@ -20,7 +20,7 @@ from verifiers.race.items import Item
 from verifiers.race.knowledge import Knowledge
 from verifiers.race.literals import decided
 from verifiers.race.loops import Loops
-from verifiers.race.paths import Paths, join, merge, put
+from verifiers.race.paths import Paths, join, joined, merge, put
 from verifiers.race.places import Place
 from verifiers.race.questions import Questions
 from verifiers.race.settings import OUTSIDE, Setting, iteration, residue
@@ -36,13 +36,19 @@ MOST_STEPS = 300_000
 
 @dataclass(slots=True, eq=False)
 class _Visit:
-    """What is known of a loop in one setting: paths at its heads, and those that leave it; of each residue, as
-    `residue` says."""
+    """What is known of a loop in one setting: paths at its heads, and of each residue, as `residue` says; `exits`:
+    those that leave it, by the residue of the number of its iterations."""
 
     entry: Paths = field(default_factory=dict)
     heads: list[Paths] = field(default_factory=list)
-    exits: Paths = field(default_factory=dict)
+    exits: dict[int, Paths] = field(default_factory=dict)
     settings: list[tuple[Setting, Setting, Cond]] = field(default_factory=list)
+
+    def leave(self, residue: int, paths: Paths) -> None:
+        join(self.exits.setdefault(residue, {}), paths)
+
+    def behind(self) -> list[Paths]:
+        return [{k: o.copy() for k, o in paths.items()} for _, paths in sorted(self.exits.items())]
 
 
 class _GivenUp(Exception):
@@ -87,13 +93,25 @@ class Flow(Walker):
             self._step(node, paths, at)
             return paths
         if isinstance(node, Sequence):
-            for item in node.items:
-                if not isinstance(item, Step) or item.index in self.accesses or item.index in self.syncs:
-                    paths = self._run(item, paths, at)
-            return paths
+            return self._sequence(node, paths, at)
         if isinstance(node, Branch):
             return self._branch(node, paths, at)
-        return self._loop(node, paths, at)
+        return joined(self._loop(node, paths, at))
+
+    def _sequence(self, node: Sequence, paths: Paths, at: Setting) -> Paths:
+        """What a loop with flags in turn knows when it ends depends on the turn that was its last, and that is told
+        apart until the flags are waited for behind it: by each flag alone too little is known, by all of them, of one
+        run, as much as by the last one."""
+        ways = [paths]
+        for item in node.items:
+            if isinstance(item, Step) and item.index in self.syncs and item.index not in self.accesses:
+                for way in ways:
+                    self._step(item, way, at)
+            elif isinstance(item, Loop):
+                ways = self._loop(item, joined(ways), at)
+            elif not isinstance(item, Step) or item.index in self.accesses:
+                ways = [self._run(item, joined(ways), at)]
+        return joined(ways)
 
     def _step(self, step: Step, paths: Paths, at: Setting) -> None:
         self._left -= len(paths)
@@ -160,25 +178,26 @@ class Flow(Walker):
 
     # Loops
 
-    def _loop(self, loop: Loop, paths: Paths, at: Setting) -> Paths:
+    def _loop(self, loop: Loop, paths: Paths, at: Setting) -> list[Paths]:
+        """The paths behind it, by the residue of the number of its iterations."""
         head, body = self.loops.turn(loop)
         if loop.inside is FALSE and not head.items:
-            return paths
+            return [paths]
         if (loop.counter is not None and loop.counter.value == 0) or self.questions.ends_at_once(loop):
-            return self._branch(self.loops.at_most_once(loop), paths, at)
+            return [self._branch(self.loops.at_most_once(loop), paths, at)]
         cycle = self.loops.cycle(loop)
         if cycle is None:
             self.blind = self.blind or f"the loop at line {self.program.location(loop.op).line} is not counted"
             raise _GivenUp
         visit = self._visits.setdefault((id(loop), at.key), _Visit())
         if not join(visit.entry, paths):
-            return {k: o.copy() for k, o in visit.exits.items()}
+            return visit.behind()
         starts = {k: o.copy() for k, o in visit.entry.items()}
         starts = self._run(head, starts, iteration(cycle, 0, at, 0, "head"))
         first = {c.name: c.start for c in loop.carried if isinstance(c.start, Expr)}
         enters = substitute_cond(cycle.goes_on(cycle.base - cycle.base), first)
         current, left = self.knowledge.part(substitute_cond(enters, at.values), starts)
-        join(visit.exits, self.knowledge.over(left, cycle) if head.items else left)
+        visit.leave(0, self.knowledge.over(left, cycle) if head.items else left)
         for j in range(cycle.first):
             if not current:
                 break
@@ -186,10 +205,10 @@ class Flow(Walker):
             current = self._run(head, current, iteration(cycle, j + 1, at, j + 1, "head"))
             next_ = cycle.steady(0) - cycle.period * cycle.round - cycle.first + (j + 1)
             current, left = self.knowledge.part(substitute_cond(cycle.goes_on(next_), at.values), current)
-            join(visit.exits, self.knowledge.over(left, cycle))
+            visit.leave((j + 1) % cycle.period, self.knowledge.over(left, cycle))
         if current and (cycle.length is None or cycle.length > cycle.first):
             self._steady(cycle, visit, current, at)
-        return {k: o.copy() for k, o in visit.exits.items()}
+        return visit.behind()
 
     def _steady(self, cycle: Cycle, visit: _Visit, entry: Paths, at: Setting) -> None:
         """Rounds until nothing new comes to any head."""
@@ -213,7 +232,9 @@ class Flow(Walker):
                 current = self._run(head, current, test)
                 on, left = self.knowledge.part(goes_on, current)
                 if cycle.may_end(r):
-                    join(visit.exits, self.knowledge.ended(left if cycle.length is None else current, cycle))
+                    visit.leave(
+                        (cycle.first + r + 1) % period,
+                        self.knowledge.ended(left if cycle.length is None else current, cycle))
                 if following == 0:
                     on = self.knowledge.next_round(on, cycle)
                 pending[following] |= join(visit.heads[following], on)

@@ -42,6 +42,16 @@ def join(paths: Paths, others: Paths) -> bool:
     return changed
 
 
+def joined(ways: list[Paths]) -> Paths:
+    """The paths of all ways to one place."""
+    if len(ways) == 1:
+        return ways[0]
+    found: Paths = {}
+    for way in ways:
+        join(found, way)
+    return found
+
+
 def merge(paths: Paths, others: Paths) -> None:
     """Paths of both arms of a branch; two whose orders are the same become one that knows what both know."""
     for known, order in others.items():
