@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from tests.verifiers.examples import Pair
-from tests.verifiers.kernels import alloc, fill, kernel, store, tile, view, window
-
-VEC = tile()
+from tests.verifiers.kernels import alloc, fill, kernel, store, window
+from tests.verifiers.stores import VEC, output
 
 
 def _stepping(size: str) -> str:
     """A loop over M rows in steps of 32 that writes `size` of them."""
     return kernel("\n".join((
-        view("o", "q", "M"), alloc("t", VEC), fill("t", VEC), "scf.for %i = %c0 to %M step %c32 {",
+        output("M"), "scf.for %i = %c0 to %M step %c32 {",
         "%left = arith.subi %M, %i : index", f"%rows = arith.minsi %left, %{size} : index",
         alloc("part", VEC, 8192, "rows"), fill("part", VEC),
         window("w", "o", "%i, %c0", "%rows, %c64"), store("part", "w", VEC), "}")), "%M: index")
@@ -20,8 +19,7 @@ def _stepping(size: str) -> str:
 def _whole_windows_and_rest(least: str) -> str:
     """A loop over the whole windows of 32 rows, then what is left of M rows, if that is more than `least`."""
     return kernel("\n".join((
-        view("o", "q", "M"), alloc("t", VEC), fill("t", VEC),
-        "%rest = arith.remsi %M, %c32 : index", "%whole = arith.subi %M, %rest : index",
+        output("M"), "%rest = arith.remsi %M, %c32 : index", "%whole = arith.subi %M, %rest : index",
         "scf.for %i = %c0 to %whole step %c32 {",
         window("w", "o", "%i, %c0", "%c32, %c64"), store("t", "w", VEC), "}",
         f"%some = arith.cmpi sgt, %rest, %{least} : index", "scf.if %some {",
@@ -32,7 +30,7 @@ def _whole_windows_and_rest(least: str) -> str:
 def _in_parts(step: str) -> str:
     """M rows in parts of `step`, of each 64 rows in two windows, what lies behind the end cut off."""
     return kernel("\n".join((
-        view("o", "q", "M"), alloc("t", VEC), fill("t", VEC), f"scf.for %i = %c0 to %M step %{step} {{",
+        output("M"), f"scf.for %i = %c0 to %M step %{step} {{",
         "scf.for %j = %c0 to %c64 step %c32 {", "%at = arith.addi %i, %j : index",
         "%left = arith.subi %M, %at : index", "%some = arith.minsi %left, %c32 : index",
         "%rows = arith.maxsi %some, %c0 : index", alloc("part", VEC, 8192, "rows"), fill("part", VEC),

@@ -8,21 +8,8 @@ from itertools import product
 import pytest
 
 from pypto_verified.report.model import Verdict
-from tests.verifiers.kernels import (
-    alloc,
-    check,
-    fill,
-    finding,
-    kernel,
-    obligations,
-    store,
-    tile,
-    verdicts,
-    view,
-    window,
-)
-
-VEC = tile()
+from tests.verifiers.kernels import check, finding, kernel, obligations, store, verdicts, window
+from tests.verifiers.stores import VEC, output
 
 
 def _tiles(count: int, digits: tuple[tuple[int, int, int], ...], shape: tuple[int, int]) -> str:
@@ -37,7 +24,7 @@ def _tiles(count: int, digits: tuple[tuple[int, int, int], ...], shape: tuple[in
         places.append(f"%at{axis} = arith.muli %d{axis}, %n{pace} : index")
     return kernel("\n".join((
         *(f"%n{n} = arith.constant {n} : index" for n in numbers),
-        view("o", "q", f"n{shape[0]}", f"n{shape[1]}"), alloc("t", VEC), fill("t", VEC),
+        output(f"n{shape[0]}", f"n{shape[1]}"),
         f"scf.for %i = %c0 to %n{count} step %c1 {{", *places,
         window("w", "o", "%at0, %at1", "%c32, %c64"), store("t", "w", VEC), "}")))
 
@@ -106,8 +93,7 @@ def test_a_last_round_that_ends_early_leaves_the_rest_of_its_row() -> None:
 def _sized(count: str, strict: bool = False) -> set[Verdict]:
     """Tiles of M x N elements, `down` rows of `across` of them, with a loop of `count` turns."""
     text = kernel("\n".join((
-        "%c31 = arith.constant 31 : index", "%c63 = arith.constant 63 : index", view("o", "q", "M", "N"),
-        alloc("t", VEC), fill("t", VEC),
+        "%c31 = arith.constant 31 : index", "%c63 = arith.constant 63 : index", output("M", "N"),
         "%a = arith.addi %M, %c31 : index", "%down = arith.divsi %a, %c32 : index",
         "%d = arith.addi %N, %c63 : index", "%across = arith.divsi %d, %c64 : index",
         "%all = arith.muli %down, %across : index", "%square = arith.muli %down, %down : index",

@@ -5,26 +5,22 @@ from __future__ import annotations
 import pytest
 
 from pypto_verified.report.model import Verdict
-from tests.verifiers.kernels import alloc, check, fill, finding, kernel, load, store, tile, verdicts, view, window
+from tests.verifiers.kernels import alloc, check, finding, kernel, load, verdicts, view, window
+from tests.verifiers.stores import VEC, output, rows
 
-VEC = tile()
 P, R, U = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
 
 
-def _rows(start: str, count: str) -> str:
-    return "\n".join((window("w", "o", f"%{start}, %c0", f"%{count}, %c64"), store("t", "w", VEC)))
-
-
-def _back(count: str, last: str, rows: str, cut: bool = False) -> str:
-    """`for i in range(count)`: 32 rows from `(last - i) * 32` on, of an output of `rows`; `up` is M/32 rounded up."""
+def _back(count: str, last: str, extent: str, cut: bool = False) -> str:
+    """`for i in range(count)`: 32 rows from `(last - i) * 32` on, of an output of `extent`; `up` is M/32 rounded up."""
     size = ("%left = arith.subi %M, %at : index", "%some = arith.minsi %left, %c32 : index") if cut else ()
     return kernel("\n".join((
         "%c6 = arith.constant 6 : index", "%c7 = arith.constant 7 : index", "%c256 = arith.constant 256 : index",
         "%c31 = arith.constant 31 : index", "%more = arith.addi %M, %c31 : index",
         "%up = arith.divsi %more, %c32 : index", "%top = arith.subi %up, %c1 : index",
-        view("o", "q", rows), alloc("t", VEC), fill("t", VEC), f"scf.for %i = %c0 to %{count} step %c1 {{",
+        output(extent), f"scf.for %i = %c0 to %{count} step %c1 {{",
         f"%j = arith.subi %{last}, %i : index", "%at = arith.muli %j, %c32 : index", *size,
-        _rows("at", "some" if cut else "c32"), "}")), "%M: index")
+        rows("at", "some" if cut else "c32"), "}")), "%M: index")
 
 
 @pytest.mark.parametrize(("text", "missing"), [
@@ -49,13 +45,13 @@ def _by_a_size(inner: str, step: str) -> str:
     """`for i in range(0, M, size): for j in range(0, inner, step)`: 32 rows from i + j on, cut at i + size and M; the
     size is an extent, 32 at least."""
     return kernel("\n".join((
-        view("o", "q", "M"), view("s", "p", "S"), alloc("u", VEC, 16384),
-        window("v", "s", "%c0, %c0", "%c32, %c64"), load("v", "u", VEC), alloc("t", VEC), fill("t", VEC),
+        view("s", "p", "S"), alloc("u", VEC, 16384), window("v", "s", "%c0, %c0", "%c32, %c64"), load("v", "u", VEC),
+        output("M"),
         "%size = arith.maxsi %S, %c32 : index", "scf.for %i = %c0 to %M step %size {",
         f"scf.for %j = %c0 to %{inner} step %{step} {{", "%at = arith.addi %i, %j : index",
         "%left = arith.subi %M, %at : index", "%own = arith.subi %size, %j : index",
         "%least = arith.minsi %left, %own : index", "%some = arith.minsi %least, %c32 : index",
-        "%rows = arith.maxsi %some, %c0 : index", _rows("at", "rows"), "}", "}")), "%M: index, %S: index")
+        "%rows = arith.maxsi %some, %c0 : index", rows("at", "rows"), "}", "}")), "%M: index, %S: index")
 
 
 @pytest.mark.parametrize(("inner", "step", "verdict"), [("size", "c32", P), ("c32", "c32", U), ("size", "c64", U)])

@@ -11,21 +11,9 @@ from itertools import product
 import pytest
 
 from pypto_verified.report.model import Verdict
-from tests.verifiers.kernels import (
-    alloc,
-    check,
-    fill,
-    finding,
-    kernel,
-    obligations,
-    store,
-    tile,
-    verdicts,
-    view,
-    window,
-)
+from tests.verifiers.kernels import alloc, check, fill, finding, kernel, obligations, store, verdicts, view, window
+from tests.verifiers.stores import VEC
 
-VEC = tile()
 WRITTEN = "%c24 = arith.constant 24 : index\n%c40 = arith.constant 40 : index\n%c48 = arith.constant 48 : index"
 
 
