@@ -12,13 +12,14 @@ DECLARE, SET, GET = "pto.declare_eventid_array", "pto.eventid_array_set", "pto.e
 
 class IdArrays:
     """What stands in them, as far as the text tells: known for constant places of an array that is only set in the
-    block that declares it, not in a loop or branch."""
+    block that declares it, not in a loop or branch, and that has no other name."""
 
     def __init__(self, body: Block | None) -> None:
         ops = list(_ops(body)) if body is not None else []
         home = {op.result: block for block, op in ops if op.name == DECLARE}
         elsewhere = {op.arg("array") for block, op in ops
                      if op.name == SET and home.get(op.arg("array")) is not block}
+        elsewhere |= {v for _, op in ops if op.name not in (SET, GET) for v in op.operands()}
         self._known: dict[Value, dict[int, Expr]] = {array: {} for array in home if array not in elsewhere}
 
     def put(self, array: Value, index: Expr, value: Expr) -> None:

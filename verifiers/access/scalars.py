@@ -253,6 +253,8 @@ class Scalars:
     def _convert(self, op: Op, value: Scalar) -> Scalar:
         if isinstance(value, Cond):
             return self.select(op.result.name, value, const(-1 if op.name == "arith.extsi" else 1), const(0))
+        if isinstance(value, Expr) and _is_bool(op):
+            return ne(value % 2, 0)
         if isinstance(value, Expr) and op.name == "arith.extui" and (value.lo is None or value.lo < 0):
             return self._unknown(op)
         return _wrapped(op, value) if isinstance(value, Expr) else value
@@ -284,10 +286,10 @@ class Scalars:
 
 
 def _wrapped(op: Op, value: Expr) -> Expr:
-    """What of a signed value remains in 8 or 16 bits. Sizes and offsets do not fit there as they do into 32 bits, for
-    which SCALAR-ROUND-TRIP is assumed."""
+    """What of a signed value remains in 16 bits or fewer. Sizes and offsets do not fit there as they do into 32 bits,
+    for which SCALAR-ROUND-TRIP is assumed."""
     type_ = op.result.type
-    if op.name not in WRAPPING or not isinstance(type_, ScalarType) or type_.dtype.bits not in (8, 16):
+    if op.name not in WRAPPING or not isinstance(type_, ScalarType) or type_.dtype.bits > 16:
         return value
     half = 1 << (type_.dtype.bits - 1)
     if value.lo is not None and value.lo >= -half and value.hi is not None and value.hi < half:
