@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from pypto_verified.pto.reader import read
-from pypto_verified.simulator import Outcome, compile, run_grid
+from pypto_verified.simulator import Outcome, compile, execute, run_grid
 from pypto_verified.simulator.errors import ConflictError
+from pypto_verified.simulator.program import Program
+from pypto_verified.simulator.values import Array
 from pypto_verified.targets import target
 
 ROWS = """
@@ -45,11 +47,26 @@ PUT = f"    pto.comm.tput(%part, %part, buf(%t) : {_VIEW}, {_VIEW}, {_TILE})"
 GET = PUT.replace("tput", "tget")
 
 
-def launch(stride: int, blocks: int, *stores: str) -> Outcome:
-    """The run of so many blocks; block b writes 8 rows of 32 bytes from row `stride` * b, with each of `stores`."""
+def rows(stride: int, *stores: str) -> tuple[Program, dict[str, Array]]:
+    """Block b writes 8 rows of 32 bytes from row `stride` * b, with each of `stores`; and tensors for it."""
     text = ROWS.format(stride=stride, stores="\n".join(stores))
-    given = {"out": np.zeros((32, 8), np.float32), "zero": np.zeros(1, np.float32)}
-    return run_grid(compile(read(text).funcs[0], target("a2a3")), given, {}, blocks)
+    given: dict[str, Array] = {"out": np.zeros((32, 8), np.float32), "zero": np.zeros(1, np.float32)}
+    return compile(read(text).funcs[0], target("a2a3")), given
+
+
+def launch(stride: int, blocks: int, *stores: str) -> Outcome:
+    """The run of so many blocks of `rows`."""
+    program, given = rows(stride, *stores)
+    return run_grid(program, given, {}, blocks)
+
+
+def test_blocks_of_a_grid_write_their_own_rows() -> None:
+    outcome = launch(8, 3, PLAIN)
+    assert outcome.errors == []
+    assert np.flatnonzero(outcome.outputs["out"][:, 0] == 2.0).tolist() == list(range(24))
+    program, given = rows(8, PLAIN)
+    one = execute(program, given, {}, block=(3, 4)).outputs["out"]
+    assert np.flatnonzero(one[:, 0]).tolist() == list(range(24, 32))
 
 
 def test_each_pair_of_blocks_is_told_with_the_first_element_that_both_write() -> None:
@@ -81,6 +98,26 @@ def test_adding_does_not_hide_a_plain_write_of_another_block(stores: tuple[str, 
     (error,) = launch(0, 2, *stores).errors
     assert isinstance(error, ConflictError)
     assert error.message == "blocks 0 and 1 write the same element"
+
+
+def test_two_blocks_may_not_store_the_same_scalar() -> None:
+    text = """module {
+  func.func @k(%out: !pto.ptr<i32>) {
+    %c0 = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    %v = arith.constant 7 : i32
+    %b = pto.get_block_idx
+    %i = arith.index_cast %b : i64 to index
+    %at = arith.remsi %i, %c2 : index
+    pto.store_scalar %v, %out[%at] : !pto.ptr<i32>, i32
+    return
+  }
+}
+"""
+    program = compile(read(text).funcs[0], target("a2a3"))
+    assert run_grid(program, {"out": np.zeros((1, 2), np.int32)}, {}, 2).errors == []
+    (error,) = run_grid(program, {"out": np.zeros((1, 2), np.int32)}, {}, 3).errors
+    assert (error.kind, error.place.address) == ("conflicting writes", 0) and "blocks 0 and 2" in error.message
 
 
 HALVES = """module {

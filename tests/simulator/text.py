@@ -9,6 +9,7 @@ import numpy as np
 from pypto_verified.pto.module import Func
 from pypto_verified.pto.reader import read
 from pypto_verified.simulator import Outcome, compile, execute
+from pypto_verified.simulator.errors import SimError
 from pypto_verified.simulator.values import Array, Scalar
 from pypto_verified.targets import target
 from tests.pto_text import PtoText
@@ -76,3 +77,9 @@ def zeros(rows: int, cols: int, kind: np.typing.DTypeLike = np.float32) -> Array
 def ramp(rows: int, cols: int, kind: np.typing.DTypeLike = np.float32) -> Array:
     """0, 1, 2, ... in row-major order."""
     return np.arange(rows * cols).reshape(rows, cols).astype(kind)
+
+
+def the_error(k: Kernel, **tensors: Array) -> SimError:
+    """The one fault of a run on a2a3."""
+    (error,) = execute(compile(k.func, target("a2a3")), tensors, {}).errors
+    return error
