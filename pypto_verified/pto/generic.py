@@ -51,7 +51,7 @@ def read_generic(scope: Scope, row: OpRow) -> Parts:
     for value, written in zip(values, _checked_types(scope, len(values)), strict=True):
         scope.check_type(value, written)
     cursor.expect("->")
-    parts.results = read_types(scope)
+    parts.results = scope.types()
     if segments is None:
         assign(scope, row, _groups(row), values, parts, start)
     else:
@@ -86,21 +86,9 @@ def _groups(row: OpRow) -> tuple[Operand, ...]:
 
 
 def _checked_types(scope: Scope, count: int) -> list[Type]:
-    found = read_types(scope)
+    found = scope.types()
     if len(found) != count:
         scope.cursor.fail(f"{count} operands, but {len(found)} types are written", scope.cursor.pos - 1)
-    return found
-
-
-def read_types(scope: Scope) -> list[Type]:
-    cursor = scope.cursor
-    if not cursor.accept("("):
-        return [scope.type()]
-    found: list[Type] = []
-    while not cursor.accept(")"):
-        if found:
-            cursor.expect(",")
-        found.append(scope.type())
     return found
 
 

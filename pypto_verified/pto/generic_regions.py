@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from pypto_verified.dtypes import DType
 from pypto_verified.pto.attrread import read_attr, read_dict
-from pypto_verified.pto.generic import SEGMENTS, read_operands, read_types
+from pypto_verified.pto.generic import SEGMENTS, read_operands
 from pypto_verified.pto.lexer import Cursor
 from pypto_verified.pto.module import AttrValue, Block, Op, Value
 from pypto_verified.pto.opread import Parts
 from pypto_verified.pto.opreader import Names, OpReader
-from pypto_verified.pto.regions import check_yield, type_list
+from pypto_verified.pto.regions import check_yield
 from pypto_verified.pto.spec import OpRow
 from pypto_verified.pto.types import ScalarType, Type
 
@@ -41,13 +41,13 @@ def read_special(reader: OpReader, row: OpRow, names: Names) -> Op:
         read_dict(cursor, kinds, parts.attrs)
     segments = parts.attrs.pop(SEGMENTS, None)
     cursor.expect(":")
-    written = read_types(scope)
+    written = scope.types()
     if len(written) != len(values):
         cursor.fail(f"{len(values)} operands, but {len(written)} types are written", cursor.pos - 1)
     for value, type_ in zip(values, written, strict=True):
         scope.check_type(value, type_)
     cursor.expect("->")
-    parts.results = read_types(scope)
+    parts.results = scope.types()
     _check_regions(reader, row, regions, parts.results, values, at)
     _place(cursor, row, values, labels, segments, parts, at)
     for key, (label, label_at) in zip(_SUCCESSORS.get(row.name, ()), labels, strict=True):
@@ -178,9 +178,9 @@ def read_signature(reader: OpReader) -> tuple[dict[str, AttrValue], list[Type], 
         name = cursor.take_word()
         cursor.expect("=")
         if name == "function_type":
-            args, seen = type_list(reader.scope), True
+            args, seen = reader.scope.types(), True
             cursor.expect("->")
-            results = type_list(reader.scope)
+            results = reader.scope.types()
         else:
             attrs[name] = read_attr(cursor)
     cursor.expect(">")

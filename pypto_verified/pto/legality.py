@@ -36,6 +36,16 @@ class Site:
     def a5(self) -> bool:
         return self.context.target == "a5"
 
+    @property
+    def core(self) -> str:
+        """'cube' or 'vector': what the section around the op, or its function, is declared as; '' if neither says."""
+        return self.context.sections.get(self.op) or self.func.kernel_kind
+
+    @property
+    def quantised(self) -> bool:
+        """Whether a transfer scales what it takes from an accumulator."""
+        return self.has("fp") or self.has("preQuantScalar")
+
     def type(self, name: str) -> Type | None:
         """The type of a single operand, or of the result for '@'; None if it is absent. 'a|b' is whichever is there."""
         if name == "@":

@@ -15,6 +15,7 @@ from pypto_verified.pto.legality_words import (
     extents,
     is_row_major,
     is_vec,
+    line_bytes,
     same,
     spelled,
     up_to,
@@ -40,11 +41,6 @@ _L0 = (Space.LEFT, Space.RIGHT, Space.ACC)
 def _scalar(s: Site, name: str) -> str:
     found = s.type(name)
     return found.dtype.pto if isinstance(found, ScalarType) else "no scalar"
-
-
-def _line_bytes(t: TileBufType) -> int:
-    """Bytes of one row of a row-major tile, of one column otherwise."""
-    return (t.cols if is_row_major(t) else t.rows) * t.dtype.bytes
 
 
 def _unit(t: TileBufType) -> int:
@@ -117,8 +113,8 @@ def _owns(s: Site) -> str:
 
 ROWS: tuple[Legal, ...] = (
     Legal("ALLOC-LINE", _ALLOCS, "@", "a line of an unboxed tile is a whole number of 32-byte units",
-          when=lambda s, t: not t.boxed and t.dtype is not BOOL, holds=lambda s, t: _line_bytes(t) % _unit(t) == 0,
-          found=lambda s, t: f"a {'row' if is_row_major(t) else 'column'} of {spelled(t)} has {_line_bytes(t)} bytes",
+          when=lambda s, t: not t.boxed and t.dtype is not BOOL, holds=lambda s, t: line_bytes(t) % _unit(t) == 0,
+          found=lambda s, t: f"a {'row' if is_row_major(t) else 'column'} of {spelled(t)} has {line_bytes(t)} bytes",
           help="allocate a multiple of 32 bytes and give the smaller extent as valid shape"),
     Legal("ALLOC-BOX-COLS", _ALLOCS, "@", "the columns of a boxed tile are a whole number of boxes",
           when=lambda s, t: t.boxed, holds=lambda s, t: t.cols % box(t)[1] == 0,

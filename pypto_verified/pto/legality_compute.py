@@ -16,6 +16,7 @@ from pypto_verified.pto.legality_words import (
     is_row_major,
     is_vec,
     is_zn,
+    line_bytes,
     same,
     same_valid,
     spelled,
@@ -80,11 +81,6 @@ def _scalar(s: Site, name: str) -> str:
     """The type of a scalar operand, '' if it is absent."""
     found = s.type(name)
     return found.dtype.pto if isinstance(found, ScalarType) else ""
-
-
-def _line(t: TileBufType) -> int:
-    """Bytes of a row of a row-major tile, of a column of another."""
-    return (t.cols if is_row_major(t) else t.rows) * t.dtype.bytes
 
 
 def _per_row(t: TileBufType, c: TileBufType) -> bool:
@@ -160,8 +156,8 @@ _ELEMENTWISE = (
     Legal("EXPANDS-LAYOUT", "pto.texpands", "dst", "a vec tile filled on a2a3 is row-major", targets=A3,
           when=lambda s, t: is_vec(t), holds=lambda s, t: is_row_major(t), found=lambda s, t: spelled(t)),
     Legal("TRANS-LINE", "pto.ttrans", "src dst", "a line of source and result on a5 is a whole number of 32 bytes",
-          targets=A5, holds=lambda s, a, b: _line(a) % 32 == 0 and _line(b) % 32 == 0,
-          found=lambda s, a, b: f"{_line(a)} and {_line(b)} bytes"),
+          targets=A5, holds=lambda s, a, b: line_bytes(a) % 32 == 0 and line_bytes(b) % 32 == 0,
+          found=lambda s, a, b: f"{line_bytes(a)} and {line_bytes(b)} bytes"),
     Legal("ADDRELU-TARGET", "pto.taddrelu", "", "the op exists on a2a3 only", holds=lambda s: not s.a5,
           found=lambda s: "the target is a5", help="use pto.tadd and pto.trelu"),
 )

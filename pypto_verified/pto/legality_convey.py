@@ -32,10 +32,6 @@ _CASTS = {"f32": frozenset({"f16", "bf16", "f32"}), "i32": frozenset({"i32"})}
 _STORED = {"f32": frozenset({"i8", "f16", "bf16", "f32", "hif8", "f8E4M3"}), "i32": frozenset({"i8", "f16", "bf16"})}
 
 
-def _quantised(s: Site) -> bool:
-    return s.has("fp") or s.has("preQuantScalar")
-
-
 def _view(s: Site, name: str) -> PartitionViewType | TensorViewType | None:
     found = s.type(name)
     return found if isinstance(found, PartitionViewType | TensorViewType) else None
@@ -62,7 +58,7 @@ def _from(a: TileBufType, b: TileBufType, source: Space, *into: Space) -> bool:
 
 
 def _acc_types(s: Site, a: TileBufType, b: TileBufType) -> bool:
-    table = _QUANTS if _quantised(s) else _CASTS
+    table = _QUANTS if s.quantised else _CASTS
     return family(b) in table.get(family(a), ())
 
 
@@ -165,7 +161,7 @@ ROWS: tuple[Legal, ...] = (
     Legal("MOVE-QUANT-LAYOUT", _MOVE, "dst fp", "a move with a quantisation vector to mat on a2a3 is to NZ", targets=A3,
           when=lambda s, b, t: b.loc is _MAT, holds=lambda s, b, t: is_nz(b), found=lambda s, b, t: spelled(b)),
     Legal("MOVE-QUANT-LANES", _MOVE, "", "a quantised move goes to one vector core",
-          when=lambda s: _quantised(s) and not _to_zz(s),
+          when=lambda s: s.quantised and not _to_zz(s),
           holds=lambda s: not s.member("accToVecMode").startswith("dual"), found=lambda s: s.member("accToVecMode")),
     Legal("MOVE-GROUP", _MOVE, "", "only a move to ZZ has a group axis",
           holds=lambda s: s.attr("grpAxis") is None or _to_zz(s), found=lambda s: f"it is {s.member('grpAxis')}"),

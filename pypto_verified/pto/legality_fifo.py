@@ -12,11 +12,11 @@ from pypto_verified.targets.split import SPLITS, fits
 
 _INITS = " ".join(INITS)
 _PIPE_ENDS = " ".join(PIPES)
-_SPLITS = ("pto.tpush_to_aiv pto.tpush_to_aic pto.tpop_from_aic pto.tpop_from_aiv pto.tfree_from_aic "
-           "pto.tfree_from_aiv pto.talloc_to_aiv pto.talloc_to_aic")
+BY_ID = ("pto.tpush_to_aiv pto.tpush_to_aic pto.tpop_from_aic pto.tpop_from_aiv pto.tfree_from_aic "
+         "pto.tfree_from_aiv pto.talloc_to_aiv pto.talloc_to_aic")
 _TO_VECTOR = "pto.tpush_to_aiv pto.tpop_from_aic"
 _TO_CUBE = "pto.tpush_to_aic pto.tpop_from_aiv"
-_POPS = "pto.tpop_from_aic pto.tpop_from_aiv"
+POPS = "pto.tpop_from_aic pto.tpop_from_aiv"
 _ON_CUBE = "pto.aic_initialize_pipe pto.tpush_to_aiv pto.tpop_from_aiv pto.tfree_from_aiv pto.talloc_to_aiv"
 _ON_VECTOR = "pto.aiv_initialize_pipe pto.tpush_to_aic pto.tpop_from_aic pto.tfree_from_aic pto.talloc_to_aic"
 _EVENTS = "pto.sync.set pto.sync.wait"
@@ -24,11 +24,6 @@ _CROSS = "pto.set_cross_block pto.wait_cross_block"
 _PIPES = ("PIPE_FIX", "PIPE_MTE1", "PIPE_MTE2", "PIPE_MTE3", "PIPE_V")
 _FLAG_COUNT = 16
 _BUFFER_COUNT = 32
-
-
-def _kind(s: Site) -> str:
-    """'cube' or 'vector': what the section around the op, or its function, is declared as; '' if neither says."""
-    return s.context.sections.get(s.op) or s.func.kernel_kind
 
 
 def _is_helper(s: Site) -> bool:
@@ -139,13 +134,13 @@ def _capacity(s: Site) -> int:
 
 ROWS: tuple[Legal, ...] = (
     Legal("PIPE-SIDE-CUBE", _ON_CUBE, "", "the op stands in a cube kernel or section", when=lambda s: not _is_helper(s),
-          holds=lambda s: _kind(s) == "cube", found=lambda s: f"it stands in {_kind(s) or 'an undeclared'} kernel",
+          holds=lambda s: s.core == "cube", found=lambda s: f"it stands in {s.core or 'an undeclared'} kernel",
           help="declare pto.kernel_kind on the function"),
     Legal("PIPE-SIDE-VECTOR", _ON_VECTOR, "", "the op stands in a vector kernel or section",
-          when=lambda s: not _is_helper(s), holds=lambda s: _kind(s) == "vector",
-          found=lambda s: f"it stands in {_kind(s) or 'an undeclared'} kernel",
+          when=lambda s: not _is_helper(s), holds=lambda s: s.core == "vector",
+          found=lambda s: f"it stands in {s.core or 'an undeclared'} kernel",
           help="declare pto.kernel_kind on the function"),
-    Legal("PIPE-ID-SIGN", f"{_INITS} {_SPLITS}", "", "a pipe's id is not negative", holds=lambda s: s.int("id") >= 0,
+    Legal("PIPE-ID-SIGN", f"{_INITS} {BY_ID}", "", "a pipe's id is not negative", holds=lambda s: s.int("id") >= 0,
           found=lambda s: f"it is {s.int('id')}"),
     Legal("PIPE-ID", _INITS, "", "a pipe's id is used by one initialisation of the function",
           holds=lambda s: len(_inits(s)) == 1,
@@ -176,7 +171,7 @@ ROWS: tuple[Legal, ...] = (
           when=lambda s: s.attr("acc_push_epilogue") is not None,
           holds=lambda s: s.int("dir_mask") == 1 and s.attr("nosplit") is True,
           found=lambda s: f"dir_mask is {s.int('dir_mask')}, nosplit is {s.attr('nosplit')}"),
-    Legal("SPLIT-CODE", f"{_SPLITS} pto.tpush pto.tpop pto.tfree pto.talloc", "", "split is 0 to 4",
+    Legal("SPLIT-CODE", f"{BY_ID} pto.tpush pto.tpop pto.tfree pto.talloc", "", "split is 0 to 4",
           holds=lambda s: 0 <= s.int("split") <= 4,
           found=lambda s: f"it is {s.int('split')}"),
     Legal("SPLIT-ODD", f"{_TO_CUBE} pto.tfree_from_aiv pto.talloc_to_aic", "", "odd splits go from cube to vector only",
@@ -190,7 +185,7 @@ ROWS: tuple[Legal, ...] = (
           found=lambda s: f"split {s.int('split')} of {_split_axis(s)}"),
     Legal("SPLIT-LANE", "pto.tpush_to_aic pto.tpop_from_aic", "", "a lane is named only when the tile is split",
           when=lambda s: s.has("aiv_subblockid"), holds=lambda s: s.int("split") != 0, found=lambda s: "split is 0"),
-    Legal("PIPE-DEFINED", _SPLITS, "", "the pipe is initialised in the function",
+    Legal("PIPE-DEFINED", BY_ID, "", "the pipe is initialised in the function",
           when=lambda s: not _is_helper(s), holds=lambda s: pipe_init(s) is not None,
           found=lambda s: f"id {s.int('id')} is not"),
     Legal("PIPE-TO-VECTOR", f"{_TO_VECTOR} pto.tfree_from_aic pto.talloc_to_aiv", "", "the pipe goes to vector",
@@ -199,7 +194,7 @@ ROWS: tuple[Legal, ...] = (
     Legal("PIPE-TO-CUBE", f"{_TO_CUBE} pto.tfree_from_aiv pto.talloc_to_aic", "", "the pipe goes to cube",
           when=lambda s: pipe_init(s) is not None, holds=lambda s: _directions(s) in (2, 3),
           found=lambda s: f"its dir_mask is {_directions(s)}"),
-    Legal("POP-VALID", _POPS, "@", "operands give the valid shape exactly of a tile with v_row=?, v_col=?",
+    Legal("POP-VALID", POPS, "@", "operands give the valid shape exactly of a tile with v_row=?, v_col=?",
           when=lambda s, t: s.has("valid_row"), holds=lambda s, t: t.v_row is None and t.v_col is None,
           found=lambda s, t: f"the type says {extents(t)}"),
     Legal("PIPE-RING", _INITS, "", "a pipe on a2a3 goes through global memory", targets=A3,
@@ -239,7 +234,7 @@ ROWS: tuple[Legal, ...] = (
           when=lambda s: _slot_dims(s) is not None and isinstance(s.type("entry"), TensorViewType),
           holds=lambda s: isinstance(entry := s.type("entry"), TensorViewType) and entry.dims == _slot_dims(s),
           found=lambda s: f"{type_text(s.op.arg('entry').type, True)}, the slots are {_slot_dims(s)}"),
-    Legal("SPLIT-MIXED", _SPLITS, "", "a pipe's ops are all split or all not split",
+    Legal("SPLIT-MIXED", BY_ID, "", "a pipe's ops are all split or all not split",
           holds=lambda s: len({bool(split) for split in _splits(s)}) < 2,
           found=lambda s: f"the ops of id {s.int('id')} have the splits {_splits(s)}",
           source="PTOAS, lowering of pipes"),

@@ -55,10 +55,6 @@ def _same_count(s: Site, t: TileBufType) -> bool:
     return view is None or tile is None or view == tile
 
 
-def _quantised(s: Site) -> bool:
-    return s.has("fp") or s.has("preQuantScalar")
-
-
 def _relu(s: Site) -> bool:
     return s.member("reluPreMode") not in ("", "no_relu")
 
@@ -117,7 +113,7 @@ ROWS: tuple[Legal, ...] = (
     Legal("STORE-ACC-SOURCE", "pto.tstore", "src", "an accumulator is i32 or f32", when=lambda s, t: t.loc is _ACC,
           holds=lambda s, t: t.dtype.pto in (*_INT32, "f32"), found=lambda s, t: f"it is {t.dtype.pto}"),
     Legal("STORE-ACC-DTYPE", "pto.tstore", "src", "an accumulator is stored as i32, f32, f16 or bf16",
-          when=lambda s, t: t.loc is _ACC and not _quantised(s) and _has_view(s, "dst"),
+          when=lambda s, t: t.loc is _ACC and not s.quantised and _has_view(s, "dst"),
           holds=lambda s, t: _view(s, "dst").dtype.pto in (*_INT32, "f32", "f16", "bf16"),
           found=lambda s, t: f"the view is {_view(s, 'dst').dtype.pto}"),
     Legal("STORE-ACC-QUANT", "pto.tstore", "src", "an accumulator on a2a3 is quantised to i8, or from i32 to f16",
@@ -182,7 +178,7 @@ ROWS: tuple[Legal, ...] = (
           holds=lambda s, a, b: is_nz(a) and is_nz(b) and b.fractal == 512, found=lambda s, a, b: spelled(a, b)),
     Legal("EXTRACT-ACC-DTYPE", "pto.textract", "src dst", "a2a3 extracts an accumulator in these element types",
           targets=A3, when=lambda s, a, b: a.loc is _ACC,
-          holds=lambda s, a, b: (a.dtype.pto, b.dtype.pto) in (_A3_ACC_QUANTS if _quantised(s) else _A3_ACC_CASTS),
+          holds=lambda s, a, b: (a.dtype.pto, b.dtype.pto) in (_A3_ACC_QUANTS if s.quantised else _A3_ACC_CASTS),
           found=lambda s, a, b: f"{a.dtype.pto} to {b.dtype.pto}"),
     Legal("EXTRACT-LEFT-A5", "pto.textract", "src dst", "a left operand on a5 is NZ", targets=A5,
           when=lambda s, a, b: b.loc is Space.LEFT, holds=lambda s, a, b: is_nz(b), found=lambda s, a, b: spelled(b)),
@@ -203,7 +199,7 @@ ROWS: tuple[Legal, ...] = (
           found=lambda s, a, b: f"{a.dtype.pto} to {b.dtype.pto}"),
     Legal("INSERT-ACC-DTYPE", "pto.tinsert", "src dst", "a2a3 inserts an accumulator in these element types",
           targets=A3, when=lambda s, a, b: a.loc is _ACC,
-          holds=lambda s, a, b: (a.dtype.pto, b.dtype.pto) in (_A3_ACC_QUANTS if _quantised(s) else _A3_ACC_CASTS),
+          holds=lambda s, a, b: (a.dtype.pto, b.dtype.pto) in (_A3_ACC_QUANTS if s.quantised else _A3_ACC_CASTS),
           found=lambda s, a, b: f"{a.dtype.pto} to {b.dtype.pto}"),
     Legal("INSERT-ACC-A5", "pto.tinsert", "src dst", "an insert from acc to mat on a5 is NZ", targets=A5,
           when=lambda s, a, b: (a.loc, b.loc) == (_ACC, _MAT), holds=lambda s, a, b: is_nz(a) and is_nz(b),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pypto_verified.pto.legality import Legal, Site
 from pypto_verified.pto.legality_context import INITS, pipe_id
-from pypto_verified.pto.legality_fifo import pipe_init
+from pypto_verified.pto.legality_fifo import BY_ID, POPS, pipe_init
 from pypto_verified.pto.legality_words import extents, is_vec
 from pypto_verified.pto.module import Op
 from pypto_verified.pto.types import TensorViewType, TileBufType, Type
@@ -18,9 +18,6 @@ _INITS = " ".join(INITS)
 _SENT = "pto.tpush pto.talloc"
 _USERS = "pto.tpush pto.talloc pto.tpop pto.tfree"
 _ENTRIES = {"pto.tpush": "tile", "pto.tpop": "tile", "pto.talloc": "entry", "pto.tfree": "entry"}
-_BY_ID = ("pto.tpush_to_aiv pto.tpush_to_aic pto.tpop_from_aic pto.tpop_from_aiv pto.tfree_from_aic "
-          "pto.tfree_from_aiv pto.talloc_to_aiv pto.talloc_to_aic")
-_POPS = "pto.tpop_from_aic pto.tpop_from_aiv"
 _WITH_LANE = "pto.tpush_to_aic pto.tpop_from_aic"
 _FLAG_COUNT = 16
 _ODD = (3, 4)
@@ -34,10 +31,6 @@ def _maker(s: Site) -> Op | None:
     """The op that makes the pipe of a push, pop, allocation or release."""
     handle = s.op.opt("pipe_handle")
     return s.context.producers.get(handle) if handle is not None else None
-
-
-def _kind(s: Site) -> str:
-    return s.context.sections.get(s.op) or s.func.kernel_kind
 
 
 def _entry(s: Site) -> Type | None:
@@ -84,7 +77,7 @@ def _halves(s: Site) -> int | None:
 def _odd_ring(s: Site) -> bool:
     maker = _maker(s)
     side = "cube" if s.op.name in _SENT.split() else "vector"
-    return (_kind(s) == side and maker is not None and maker.name == _GLOBAL and _attr(maker, "dir_mask") == 1
+    return (s.core == side and maker is not None and maker.name == _GLOBAL and _attr(maker, "dir_mask") == 1
             and "local_addr" in maker.args)
 
 
@@ -128,14 +121,14 @@ ROWS: tuple[Legal, ...] = (
           found=lambda s: f"dir_mask is {s.int('dir_mask')}, peer_local_addr is "
                           f"{'given' if s.has('peer_local_addr') else 'missing'}"),
     Legal("RING-PLACE", _USERS, "", "the op stands in a section, or in a kernel that says what it is",
-          when=lambda s: "pto.tileop.helper" not in s.func.attrs, holds=lambda s: bool(_kind(s)),
+          when=lambda s: "pto.tileop.helper" not in s.func.attrs, holds=lambda s: bool(s.core),
           found=lambda s: f"@{s.func.name} does not say"),
     Legal("RING-HANDLE", _USERS, "", "the pipe is made in the function",
           holds=lambda s: (m := _maker(s)) is not None and m.name in _MAKERS.split(),
           found=lambda s: f"it comes from {m.name if (m := _maker(s)) else 'elsewhere'}"),
     Legal("RING-ODD", _USERS, "", "an odd split goes from cube to vector, through global memory and a local buffer",
           when=lambda s: s.int("split") in _ODD, holds=_odd_ring,
-          found=lambda s: f"it stands in {_kind(s) or 'no'} code, the pipe is {m.name if (m := _maker(s)) else ''}"),
+          found=lambda s: f"it stands in {s.core or 'no'} code, the pipe is {m.name if (m := _maker(s)) else ''}"),
     Legal("RING-PARITY", "pto.tpush", "", "a split cuts an even extent in halves, an odd split an odd one",
           when=lambda s: 0 < s.int("split") < len(SPLITS) and _halves(s) is not None,
           holds=lambda s: bool(fits(SPLITS[s.int("split")], _halves(s) or 0, _halves(s) or 0)),
@@ -146,10 +139,10 @@ ROWS: tuple[Legal, ...] = (
           when=lambda s: s.has("aiv_subblockid"),
           holds=lambda s: isinstance(t := _entry(s), TileBufType) and is_vec(t),
           found=lambda s: f"the entry is {_shown(_entry(s))}"),
-    Legal("ENTRY-ODD", f"{_BY_ID} {_USERS}", "", "windows of global memory are not split oddly",
+    Legal("ENTRY-ODD", f"{BY_ID} {_USERS}", "", "windows of global memory are not split oddly",
           when=lambda s: isinstance(_entry(s), TensorViewType), holds=lambda s: s.int("split") not in _ODD,
           found=lambda s: f"split is {s.int('split')}"),
-    Legal("ENTRY-SLOT", f"{_BY_ID} {_USERS}", "", "an entry in global memory is one of the pipe's slots there",
+    Legal("ENTRY-SLOT", f"{BY_ID} {_USERS}", "", "an entry in global memory is one of the pipe's slots there",
           when=lambda s: isinstance(_entry(s), TensorViewType),
           holds=lambda s: isinstance(e := _entry(s), TensorViewType) and _matches(e, _slot(s)),
           found=lambda s: f"{_shown(_entry(s))}, the slots are {_shown(_slot(s))}"),
@@ -157,10 +150,10 @@ ROWS: tuple[Legal, ...] = (
           when=lambda s: isinstance(_entry(s), TensorViewType) and _maker(s) is not None,
           holds=lambda s: (m := _maker(s)) is not None and "local_addr" not in m.args and _entry_fits(s),
           found=lambda s: f"{_shown(_entry(s))} in slots of {_attr(_maker(s), 'slot_size')} bytes"),
-    Legal("POP-ODD", _POPS, "@", "an oddly split tile is popped with the valid shape of its lane",
+    Legal("POP-ODD", POPS, "@", "an oddly split tile is popped with the valid shape of its lane",
           when=lambda s, t: s.int("split") in _ODD, holds=lambda s, t: s.has("valid_row"),
           found=lambda s, t: f"there is none, the type says {extents(t)}"),
-    Legal("POP-WINDOW", _POPS, "", "only tiles are popped with a valid shape", when=lambda s: s.has("valid_row"),
+    Legal("POP-WINDOW", POPS, "", "only tiles are popped with a valid shape", when=lambda s: s.has("valid_row"),
           holds=lambda s: isinstance(s.type("@"), TileBufType), found=lambda s: f"it is {_shown(s.type('@'))}"),
     Legal("SLOT-TENSOR", _INITS, "", "a slot is as large as an entry in global memory, or twice for split ones",
           when=lambda s: s.has("gm_slot_tensor"), holds=_slot_fits,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pypto_verified.layouts import BLayout, SLayout, Space
 from pypto_verified.pto.types import TileBufType
-from pypto_verified.pto.typetext import type_text
+from pypto_verified.pto.typetext import dim_text, type_text
 
 A3 = ("a2a3",)
 A5 = ("a5",)
@@ -40,6 +40,11 @@ def same_shape(a: TileBufType, b: TileBufType) -> bool:
 
 def is_row_major(t: TileBufType) -> bool:
     return t.blayout is BLayout.ROW
+
+
+def line_bytes(t: TileBufType) -> int:
+    """Bytes of a row of a row-major tile, of a column of another."""
+    return (t.cols if is_row_major(t) else t.rows) * t.dtype.bytes
 
 
 def is_nd(t: TileBufType) -> bool:
@@ -101,8 +106,4 @@ def spelled(*tiles: TileBufType) -> str:
 
 def extents(*tiles: TileBufType) -> str:
     """The valid extents as a message names them."""
-    return " and ".join(f"{_dim(t.v_row)}x{_dim(t.v_col)}" for t in tiles)
-
-
-def _dim(extent: int | None) -> str:
-    return "?" if extent is None else str(extent)
+    return " and ".join(f"{dim_text(t.v_row)}x{dim_text(t.v_col)}" for t in tiles)

@@ -11,7 +11,7 @@ from pypto_verified.pto.generic_regions import read_signature, read_special
 from pypto_verified.pto.lexer import Cursor, check_input
 from pypto_verified.pto.module import AttrValue, Block, Func, Module, Symbol, Value
 from pypto_verified.pto.opreader import OpReader, value_name
-from pypto_verified.pto.regions import SPECIAL, type_list
+from pypto_verified.pto.regions import SPECIAL
 from pypto_verified.pto.types import Type
 from pypto_verified.pto.typetext import type_text
 
@@ -167,7 +167,7 @@ class _ModuleReader:
             cursor.fail(f"@{name} is defined twice", name_at)
         reader.scope.enter()
         args, arg_attrs = self._arguments()
-        results = type_list(reader.scope) if cursor.accept("->") else []
+        results = reader.scope.types() if cursor.accept("->") else []
         if cursor.accept("attributes"):
             read_dict(cursor, _FUNC_ATTRS, attrs)
         body = self._body(name, results) if cursor.next == "{" else None

@@ -7,23 +7,9 @@ from pypto_verified.pto.constants import read_constant
 from pypto_verified.pto.module import AttrValue, Block, Op, Value
 from pypto_verified.pto.opread import Parts
 from pypto_verified.pto.opreader import Names, OpReader, SpecialForm, value_name
-from pypto_verified.pto.scope import Scope
 from pypto_verified.pto.spec import OpRow
 from pypto_verified.pto.types import Type
 from pypto_verified.pto.typetext import parse_type, type_text
-
-
-def type_list(scope: Scope) -> list[Type]:
-    """`(T, T)` or a single type."""
-    cursor = scope.cursor
-    if not cursor.accept("("):
-        return [scope.type()]
-    found: list[Type] = []
-    while not cursor.accept(")"):
-        if found:
-            cursor.expect(",")
-        found.append(scope.type())
-    return found
 
 
 def _assignments(reader: OpReader) -> list[tuple[str, Value, int]]:
@@ -66,7 +52,7 @@ def _for(reader: OpReader, row: OpRow, names: Names) -> Op:
     types: list[Type] = []
     if carried:
         cursor.expect("->")
-        types = type_list(scope)
+        types = scope.types()
     counter: Type = scope.type() if cursor.accept(":") else parse_type("index")
     for value in bounds:
         scope.check_type(value, counter)
@@ -92,7 +78,7 @@ def _if(reader: OpReader, row: OpRow, names: Names) -> Op:
     cursor, scope = reader.cursor, reader.scope
     condition = scope.operand()
     scope.check_type(condition, parse_type("i1"))
-    types = type_list(scope) if cursor.accept("->") else []
+    types = scope.types() if cursor.accept("->") else []
     blocks = [reader.region([])]
     check_yield(reader, blocks[0], "scf.yield", types, "the branch")
     if cursor.accept("else"):
@@ -109,9 +95,9 @@ def _while(reader: OpReader, row: OpRow, names: Names) -> Op:
     cursor, scope = reader.cursor, reader.scope
     carried = _assignments(reader) if cursor.next == "(" else []
     cursor.expect(":")
-    inits = type_list(scope)
+    inits = scope.types()
     cursor.expect("->")
-    types = type_list(scope)
+    types = scope.types()
     if len(inits) != len(carried):
         cursor.fail(f"scf.while carries {len(carried)} values, {len(inits)} types are written")
     for (_, value, _), written in zip(carried, inits, strict=True):
@@ -141,13 +127,13 @@ def _call(reader: OpReader, row: OpRow, names: Names) -> Op:
         operands.append(scope.operand())
     _trailing_dict(reader, row, parts.attrs)
     cursor.expect(":")
-    types = type_list(scope)
+    types = scope.types()
     if len(types) != len(operands):
         cursor.fail(f"the call has {len(operands)} operands, {len(types)} types are written")
     for value, written in zip(operands, types, strict=True):
         scope.check_type(value, written)
     cursor.expect("->")
-    parts.results = type_list(scope)
+    parts.results = scope.types()
     if operands:
         parts.args["operands"] = tuple(operands)
     op = reader.finish(row, parts, names)
@@ -174,7 +160,7 @@ def _section(reader: OpReader, row: OpRow, names: Names) -> Op:
 
 def _execute(reader: OpReader, row: OpRow, names: Names) -> Op:
     cursor = reader.cursor
-    parts = Parts({}, {}, type_list(reader.scope) if cursor.accept("->") else [])
+    parts = Parts({}, {}, reader.scope.types() if cursor.accept("->") else [])
     block = reader.region([])
     if not block.followers:
         check_yield(reader, block, "scf.yield", parts.results, "the region")

@@ -88,6 +88,17 @@ class Scope:
         cursor.pos += 1
         return found
 
+    def types(self) -> list[Type]:
+        """Read `(T, T)` or a single type."""
+        if not self.cursor.accept("("):
+            return [self.type()]
+        found: list[Type] = []
+        while not self.cursor.accept(")"):
+            if found:
+                self.cursor.expect(",")
+            found.append(self.type())
+        return found
+
     def stripped_pointer(self) -> Type:
         """A pointer type without its name, `<f32>`, as the assembler prints it where nothing else can stand."""
         cursor = self.cursor

@@ -251,15 +251,16 @@ def parse_type(text: str) -> Type:
     raise TypeTextError(f"unknown type '{text}'")
 
 
-def _dim(extent: int | None) -> str:
+def dim_text(extent: int | None) -> str:
+    """An extent; None, one that the type leaves open, is `?`."""
     return "?" if extent is None else str(extent)
 
 
 def _long_tile(t: TileBufType) -> str:
     compact = f", compact={t.compact.value}" if t.compact is not Compact.NULL else ""
     return (
-        f"!pto.tile_buf<loc={t.loc.value}, dtype={t.dtype.pto}, rows={t.rows}, cols={t.cols}, v_row={_dim(t.v_row)}, "
-        f"v_col={_dim(t.v_col)}, blayout={t.blayout.value}, slayout={t.slayout.value}, fractal={t.fractal}, "
+        f"!pto.tile_buf<loc={t.loc.value}, dtype={t.dtype.pto}, rows={t.rows}, cols={t.cols}, "
+        f"v_row={dim_text(t.v_row)}, v_col={dim_text(t.v_col)}, blayout={t.blayout.value}, slayout={t.slayout.value}, fractal={t.fractal}, "
         f"pad={t.pad.value}{compact}>"
     )
 
@@ -267,7 +268,7 @@ def _long_tile(t: TileBufType) -> str:
 def _short_tile(t: TileBufType) -> str:
     parts = [t.loc.value, f"{t.rows}x{t.cols}x{t.dtype.pto}"]
     if (t.v_row, t.v_col) != (t.rows, t.cols):
-        parts.append(f"valid={_dim(t.v_row)}x{_dim(t.v_col)}")
+        parts.append(f"valid={dim_text(t.v_row)}x{dim_text(t.v_col)}")
     if t.blayout is not BLayout.ROW:
         parts.append(f"blayout={t.blayout.value}")
     if t.slayout is not SLayout.NONE:
@@ -290,9 +291,9 @@ def type_text(type_: Type, short: bool = False) -> str:
         case TileBufType():
             return _short_tile(type_) if short else _long_tile(type_)
         case TensorViewType(dims, dtype):
-            return f"!pto.tensor_view<{''.join(_dim(d) + 'x' for d in dims)}{dtype.pto}>"
+            return f"!pto.tensor_view<{''.join(dim_text(d) + 'x' for d in dims)}{dtype.pto}>"
         case PartitionViewType(dims, dtype):
-            return f"!pto.partition_tensor_view<{''.join(_dim(d) + 'x' for d in dims)}{dtype.pto}>"
+            return f"!pto.partition_tensor_view<{''.join(dim_text(d) + 'x' for d in dims)}{dtype.pto}>"
         case PtrType(dtype, space):
             return f"!pto.ptr<{dtype.pto}>" if space is Space.GM else f"!pto.ptr<{dtype.pto}, {_PTR_WORDS[space]}>"
         case MultiTileBufType(slot, count):
