@@ -260,8 +260,8 @@ def _long_tile(t: TileBufType) -> str:
     compact = f", compact={t.compact.value}" if t.compact is not Compact.NULL else ""
     return (
         f"!pto.tile_buf<loc={t.loc.value}, dtype={t.dtype.pto}, rows={t.rows}, cols={t.cols}, "
-        f"v_row={dim_text(t.v_row)}, v_col={dim_text(t.v_col)}, blayout={t.blayout.value}, slayout={t.slayout.value}, fractal={t.fractal}, "
-        f"pad={t.pad.value}{compact}>"
+        f"v_row={dim_text(t.v_row)}, v_col={dim_text(t.v_col)}, blayout={t.blayout.value}, "
+        f"slayout={t.slayout.value}, fractal={t.fractal}, pad={t.pad.value}{compact}>"
     )
 
 
