@@ -8,11 +8,16 @@ import pytest
 
 from benchmarks.sync_nest import checked, nest
 from pypto_verified.index import symbol
-from pypto_verified.index.cond import as_cond
+from pypto_verified.index.cond import Cond, as_cond
+from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
+from pypto_verified.targets import target
 from pypto_verified.targets.pipes import CrossFlag, cross_flag
-from verifiers.race import found
+from tests.verifiers.examples_fifo import COPY, FREE, NEAR, PUSH, pair_of_cores, pop, turns
+from verifiers import Options, verify
+from verifiers.race import found, questions
 from verifiers.race.literals import strongest
+from verifiers.race.places import Place, apart
 
 SECONDS = 1.0
 SLACK = 2
@@ -57,3 +62,20 @@ def test_what_is_known_along_a_path_is_kept_short_in_one_pass() -> None:
     same, other = as_cond(sizes[0] - sizes[1] >= 0), as_cond(sizes[0] - sizes[1] >= 5)
     for known in ((same, other, ~same), (other, same, ~same)):
         assert strongest(known) == {other, ~same}
+
+
+def test_slots_of_rings_in_loops_in_loops_are_not_compared_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs of slots took most of the time: no more than a number of them is ever decided by a formula."""
+    compared: list[Place] = []
+
+    def counted(a: Place, b: Place) -> Cond:
+        compared.append(a)
+        return apart(a, b)
+
+    monkeypatch.setattr(questions, "apart", counted)
+    inner = turns("%n", pop(), COPY, FREE).replace("%i", "%j")
+    text = pair_of_cores(turns("%n", turns("%n", PUSH).replace("%i", "%j")), NEAR + "\n" + turns("%n", inner),
+                         memory=False, slots=8, reserved=65536)
+    options = Options(families=frozenset({"RACE"}), explicit_sync=True)
+    assert verify(read(text, "k.pto"), target("a5"), options)[-1].obligations
+    assert len(compared) < 6000

@@ -265,9 +265,9 @@ class Walker:
                 continue  # one op runs on one pipe, whichever that is
             if _beside(first, second) or _beside(second, first) or self.core.hearing.orders(first, second):
                 continue
-            if earlier.pipe == later.pipe and ordered_on_pipe(
-                    self.core.target, later.pipe, hazard, self.core.strict):
-                continue
+            if earlier.pipe == later.pipe and (first.arrives or ordered_on_pipe(
+                    self.core.target, later.pipe, hazard, self.core.strict)):
+                continue  # what arrives the pipe has waited for, and writes nothing itself
             pair.open.add((earlier.pipe, later.pipe))
             self.found_open(pair, earlier, later)
 
