@@ -45,6 +45,15 @@ def test_barriers_alone_are_looked_at_where_they_are_judged_as_they_stand() -> N
     assert remark.startswith(f"redundant sync: barrier V (line {last})")
 
 
+def test_a_barrier_of_all_cores_may_not_go_though_it_orders_nothing_here() -> None:
+    """The others would wait for ever."""
+    meeting = "pto.syncall() mode = #pto.sync_all_mode<hard>, core_type = #pto.sync_core_type<aiv_only>"
+    text = pipes(read("a"), barrier("ALL"), meeting, exp("a", "b"), barrier("ALL"), write("b"))
+    line = next(n for n, x in enumerate(text.splitlines(), 1) if "barrier" in x)
+    (remark,) = _remarks(text, explicit=True)
+    assert remark.startswith(f"redundant sync: barrier all pipes (line {line})")
+
+
 def test_a_text_with_flags_that_are_all_needed_has_no_remark() -> None:
     assert _remarks(chain("MTE2 V", "V MTE3")) == []
 

@@ -96,12 +96,13 @@ def _in_order(flow: Flow) -> bool:
 
 
 def _groups(syncs: list[Sync]) -> Iterator[tuple[Sync, ...]]:
-    """What can go together: a barrier; a set with the wait that follows it in the same region; else all uses of a
-    pair of pipes."""
+    """What can go together: a barrier of a core's own pipes, which other cores do not wait for; a set with the wait
+    that follows it in the same region; else all uses of a pair of pipes."""
     pairs: dict[tuple[str, str], list[Sync]] = {}
     for sync in syncs:
         if sync.kind in (Kind.BARRIER, Kind.DRAIN):
-            yield (sync,)
+            if sync.step.op.name != "pto.syncall":
+                yield (sync,)
         elif sync.kind in (Kind.SET, Kind.WAIT):
             pairs.setdefault(sync.pair, []).append(sync)
     for uses in pairs.values():

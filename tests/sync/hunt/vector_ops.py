@@ -1,0 +1,106 @@
+"""The statements of a vector core: tiles of 8 x 8 f32, 256 bytes each, and tensors of 512 x 8."""
+
+from __future__ import annotations
+
+from tests.sync.hunt.nodes import Do, Expr
+from tests.verifiers.kernels import tile
+
+TILE, HALF = tile(8, 8, valid=("8", "8")), tile(4, 8, valid=("4", "8"))
+RING = TILE.replace("tile_buf", "multi_tile_buf").replace("pad=0>", "pad=0, count=3>")
+PART = {TILE: "!pto.partition_tensor_view<8x8xf32>", HALF: "!pto.partition_tensor_view<4x8xf32>"}
+BYTES = 256
+EVENTS = {"MTE2": "TLOAD", "V": "TVEC", "MTE3": "TSTORE_VEC"}
+"""What a pipe is called where events and buffers name it."""
+_VIEW = "!pto.tensor_view<?x?xf32>"
+ARGS = ", ".join((*(f"%{t}: !pto.ptr<f32>" for t in ("a", "b", "out")), *(f"%{n}: index" for n in "MN")))
+HEAD = (
+    *(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 4, 8, 512)), "%one = arith.constant 1.0 : f32",
+    *(f"%{t}v = pto.make_tensor_view %{t}, shape = [%c512, %c8], strides = [%c8, %c1] "
+      f"{{layout = #pto.layout<nd>}} : {_VIEW}" for t in ("a", "b", "out")))
+
+
+def tile_at(name: str, number: Expr, first: int = 0) -> Do:
+    """The tile at 256 * number + first bytes."""
+    return Do(f"$address = arith.index_cast $v0 : index to i64\n${name} = pto.alloc_tile addr = $address : {TILE}",
+              (("+", ("*", number, BYTES), first) if first else ("*", number, BYTES),))
+
+
+def half(name: str, source: str, row: Expr) -> Do:
+    """Four rows of a tile."""
+    return Do(f"${name} = pto.subview ${source}[$v0, %c0] sizes [4, 8] : {TILE} -> {HALF}", (row,))
+
+
+def chosen(name: str, a: str, b: str, number: Expr) -> Do:
+    """The first tile where the number is 0, else the second."""
+    return Do(f"$first = arith.cmpi eq, $v0, %c0 : index\n${name} = arith.select $first, ${a}, ${b} : {TILE}",
+              (number,))
+
+
+def window(tensor: str, row: Expr, type_: str) -> Do:
+    rows = "%c8" if type_ == TILE else "%c4"
+    return Do(f"$w = pto.partition_view %{tensor}v, offsets = [$v0, %c0], sizes = [{rows}, %c8] : {_VIEW} -> "
+              f"{PART[type_]}", (row,))
+
+
+def load(name: str, tensor: str, row: Expr, type_: str = TILE, tiles: tuple[int, ...] = ()) -> tuple[Do, Do]:
+    return window(tensor, row, type_), Do(
+        f"pto.tload ins($w : {PART[type_]}) outs(${name} : {type_})", pipe="MTE2", tiles=tiles)
+
+
+def store(name: str, tensor: str, row: Expr, type_: str = TILE, tiles: tuple[int, ...] = ()) -> tuple[Do, Do]:
+    return window(tensor, row, type_), Do(
+        f"pto.tstore ins(${name} : {type_}) outs($w : {PART[type_]})", pipe="MTE3", tiles=tiles)
+
+
+def exp(source: str, result: str, type_: str = TILE, tiles: tuple[int, ...] = ()) -> Do:
+    return Do(f"pto.texp ins(${source} : {type_}) outs(${result} : {type_})", pipe="V", tiles=tiles)
+
+
+def add(a: str, b: str, result: str, tiles: tuple[int, ...] = ()) -> Do:
+    return Do(f"pto.tadd ins(${a}, ${b} : {TILE}, {TILE}) outs(${result} : {TILE})", pipe="V", tiles=tiles)
+
+
+def fill(name: str, type_: str = TILE, tiles: tuple[int, ...] = ()) -> Do:
+    return Do(f"pto.texpands ins(%one : f32) outs(${name} : {type_})", pipe="V", tiles=tiles)
+
+
+def element(name: str, number: Expr, written: bool) -> Do:
+    """One element of a tile, by the scalar pipe."""
+    return Do(f"pto.tsetval ins($v0, %one : index, f32) outs(${name} : {TILE})" if written else (
+        f"$value = pto.tgetval ins(${name}, $v0 : {TILE}, index) outs : f32"), (number,), "S")
+
+
+def word(tensor: str, number: Expr, written: bool) -> Do:
+    """One element of a tensor, by the scalar pipe."""
+    return Do(f"pto.store_scalar %one, %{tensor}[$v0] : !pto.ptr<f32>, f32" if written else (
+        f"$value = pto.load_scalar %{tensor}[$v0] : !pto.ptr<f32> -> f32"), (number,), "S")
+
+
+def flag(does: str, pair: tuple[str, str], id: Expr) -> Do:
+    """`set` or `wait`, with an id in the text or in a value."""
+    source, sink = pair
+    if isinstance(id, int):
+        return Do(f"pto.{does}_flag[<PIPE_{source}>, <PIPE_{sink}>, <EVENT_ID{id}>]")
+    return Do(f"pto.{does}_flag_dyn[#pto.pipe<PIPE_{source}>, #pto.pipe<PIPE_{sink}>, $v0]", (id,))
+
+
+def event(does: str, pair: tuple[str, str], id: int) -> Do:
+    """The same between ops of kinds: `set` records, `wait` waits."""
+    source, sink = (f"#pto.pipe_event_type<{EVENTS[pipe]}>" for pipe in pair)
+    word = {"set": "record", "wait": "wait"}[does]
+    return Do(f"pto.{word}_event[{source}, {sink}, #pto.event<EVENT_ID{id}>]")
+
+
+def barrier(pipe: str) -> Do:
+    return Do(f"pto.barrier <PIPE_{pipe}>")
+
+
+def buffer(does: str, pipe: str, id: Expr) -> Do:
+    """`get` or `rls`."""
+    named = f"#pto.pipe_event_type<{EVENTS[pipe]}>"
+    if isinstance(id, int):
+        return Do(f"pto.{does}_buf[{named}, {id}]")
+    return Do(f"pto.{does}_buf_dyn[{named}, $v0, 0]", (id,))
+
+
+FENCE = Do("pto.cmo.cacheinvalid all #pto.address_space<gm>")
