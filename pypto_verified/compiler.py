@@ -69,7 +69,7 @@ def compile_function(
     if the text does not read back as the module that was generated: a fault of this tool.
     """
     if function.opaque:
-        where = Location(function.span.file, function.span.line, function.span.column)
+        where = function.span.location
         raise NotModelled(function.opaque, where)
     lowered = pipeline.run(function, chip, planner.value, on_pass)
     module = generate([lowered], chip, emit_source_loc, planner is not MemoryPlanner.PTOAS)

@@ -254,7 +254,7 @@ def _first_op(before: Function, after: Function, trial: Trial) -> tuple[str, Loc
         same_name = known.get(stmt.var.name)
         if same_name and not _same_value(same_name.pop(0), value):
             op = stmt.value.op if isinstance(stmt.value, Call) else stmt.var.name
-            return op, Location(stmt.span.file, stmt.span.line, stmt.span.column)
+            return op, stmt.span.location
     return "", NOWHERE
 
 

@@ -20,7 +20,7 @@ import pypto_verified.interpreter.select
 import pypto_verified.interpreter.sort
 import pypto_verified.interpreter.sync
 import pypto_verified.interpreter.views  # noqa: F401  # the families register their meanings
-from pypto_verified.errors import Location, NotModelled
+from pypto_verified.errors import NotModelled
 from pypto_verified.interpreter.binding import Inputs, bind
 from pypto_verified.interpreter.meaning import MEANINGS, Fault, Scalar, Site, Value
 from pypto_verified.interpreter.numbers import from_carrier
@@ -109,7 +109,7 @@ def _block(frame: _Frame, body: Sequence[Stmt]) -> tuple[Value, ...]:
     for stmt in body:
         frame.steps += 1
         if frame.steps > frame.max_steps:
-            raise Undefined(f"no end after {frame.max_steps} statements", _location(stmt.span))
+            raise Undefined(f"no end after {frame.max_steps} statements", stmt.span.location)
         match stmt:
             case Assign():
                 value = _eval(frame, stmt.value, stmt.span)
@@ -157,7 +157,7 @@ def _assign(frame: _Frame, names: Sequence[str], values: Sequence[Value]) -> Non
 def _for(frame: _Frame, loop: For) -> None:
     start, stop, step = (_int(frame, e, loop.span) for e in (loop.start, loop.stop, loop.step))
     if step == 0:
-        raise Undefined("a loop with step 0 never ends", _location(loop.span))
+        raise Undefined("a loop with step 0 never ends", loop.span.location)
     carried = [a.var.name for a in loop.iter_args]
     values: tuple[Value, ...] = tuple(_eval(frame, a.init, loop.span) for a in loop.iter_args)
     _assign(frame, carried, values)
@@ -180,7 +180,7 @@ def _while(frame: _Frame, loop: While) -> None:
     while True:
         frame.steps += 1
         if frame.steps > frame.max_steps:
-            raise Undefined(f"no end after {frame.max_steps} statements", _location(loop.span))
+            raise Undefined(f"no end after {frame.max_steps} statements", loop.span.location)
         _assign(frame, carried, values)
         _block(frame, loop.prelude)
         if not _truth(frame, loop.cond, loop.span):
@@ -199,26 +199,26 @@ def _truth(frame: _Frame, cond: Expr, span: Span) -> bool:
     value = _eval(frame, cond, span)
     if isinstance(value, (bool, int, float)):
         return bool(value)
-    raise Undefined("a branch needs a scalar condition", _location(span))
+    raise Undefined("a branch needs a scalar condition", span.location)
 
 
 def _int(frame: _Frame, expr: Expr, span: Span) -> int:
     value = _eval(frame, expr, span)
     if isinstance(value, (bool, int)):
         return int(value)
-    raise Undefined("a loop bound needs an integer", _location(span))
+    raise Undefined("a loop bound needs an integer", span.location)
 
 
 def _scalar(value: Value, span: Span) -> Scalar:
     if isinstance(value, (bool, int, float)):
         return value
-    raise Undefined("scalar arithmetic on something that is no scalar", _location(span))
+    raise Undefined("scalar arithmetic on something that is no scalar", span.location)
 
 
 def _eval(frame: _Frame, expr: Expr, span: Span) -> Value:
     if isinstance(expr, Var):
         if expr.name not in frame.env:
-            raise Undefined(f"{expr.name} is used before it has a value", _location(span))
+            raise Undefined(f"{expr.name} is used before it has a value", span.location)
         return frame.env[expr.name]
     if isinstance(expr, Const):
         return expr.value
@@ -230,40 +230,36 @@ def _eval(frame: _Frame, expr: Expr, span: Span) -> Value:
             try:
                 return binary(expr.op, lhs, rhs, expr.dtype)
             except ZeroDivisionError:
-                raise Undefined("integer division by zero", _location(span)) from None
+                raise Undefined("integer division by zero", span.location) from None
             except Fault as fault:
-                raise Undefined(fault.message, _location(span)) from None
+                raise Undefined(fault.message, span.location) from None
         case Unary():
             return unary(expr.op, _scalar(_eval(frame, expr.operand, span), span), expr.dtype)
         case Cast():
             try:
                 return convert(_scalar(_eval(frame, expr.operand, span), span), expr.dtype)
             except Fault as fault:
-                raise Undefined(fault.message, _location(span)) from None
+                raise Undefined(fault.message, span.location) from None
         case MakeTuple():
             return tuple([e.value if isinstance(e, Const) else _eval(frame, e, span) for e in expr.items])
         case TupleGet():
             whole = _eval(frame, expr.value, span)
             if not isinstance(whole, tuple):
-                raise Undefined("takes an item of something that is no tuple", _location(span))
+                raise Undefined("takes an item of something that is no tuple", span.location)
             return whole[expr.index]
 
 
 def _call(frame: _Frame, call: Call, span: Span) -> Value:
     apply = MEANINGS.get(call.op)
     if apply is None:
-        raise NotModelled(f"{call.op} in the interpreter", _location(span))
+        raise NotModelled(f"{call.op} in the interpreter", span.location)
     site = Site(tuple([_eval(frame, a, span) for a in call.args]), call, frame.block, frame.lane,
                 frame.loose, frame.pipes, frame.flags)
     try:
         return apply(site)
     except NotModelled as error:
-        raise NotModelled(error.what, _location(span)) from None
+        raise NotModelled(error.what, span.location) from None
     except Fault as fault:
         at = f" at element {list(fault.index)}" if fault.index is not None else ""
         kind = Poisoned if "no defined value" in fault.message else Undefined
-        raise kind(f"{call.op}: {fault.message}{at}", _location(span)) from None
-
-
-def _location(span: Span) -> Location:
-    return Location(span.file, span.line, span.column)
+        raise kind(f"{call.op}: {fault.message}{at}", span.location) from None

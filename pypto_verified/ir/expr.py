@@ -6,6 +6,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias, Union
 
 from pypto_verified.dtypes import INDEX, DType
+from pypto_verified.errors import Location
 from pypto_verified.layouts import BLayout, Compact, Member, Pad, SLayout, Space, TensorLayout
 from pypto_verified.records import dataclass
 
@@ -22,6 +23,11 @@ class Span:
     column: int = 0
     end_line: int = 0
     end_column: int = 0
+
+    @property
+    def location(self) -> Location:
+        """Where it starts."""
+        return Location(self.file, self.line, self.column)
 
     def contains(self, other: Span) -> bool:
         """Whether `other` lies inside this span (same file)."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 from pypto_verified.dtypes import INDEX, DType
-from pypto_verified.errors import Location, OpError
+from pypto_verified.errors import OpError
 from pypto_verified.ir.expr import (
     Attr,
     Binary,
@@ -67,14 +67,9 @@ def describe(t: Type) -> str:
             return t.what
 
 
-def location(span: Span) -> Location:
-    """Where a span starts."""
-    return Location(span.file, span.line, span.column)
-
-
 def fail(decl: OpDecl, span: Span, message: str, help: str = "") -> NoReturn:
     """Raise OpError at a call of the op."""
-    raise OpError(f"{decl.name}: {message}", location(span), help)
+    raise OpError(f"{decl.name}: {message}", span.location, help)
 
 
 @dataclass(frozen=True, slots=True)

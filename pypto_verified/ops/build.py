@@ -9,7 +9,7 @@ from pypto_verified.dtypes import INDEX, INT32, DType
 from pypto_verified.errors import NotModelled
 from pypto_verified.ir.expr import NO_SPAN, Attr, Call, Cast, Const, Expr, Span, Var
 from pypto_verified.ir.types import ScalarType, TensorType, TileType
-from pypto_verified.ops.args import Args, describe, fail, is_omitted, location, type_of
+from pypto_verified.ops.args import Args, describe, fail, is_omitted, type_of
 from pypto_verified.ops.decl import OpDecl, Param
 from pypto_verified.ops.keywords import coerce
 from pypto_verified.ops.keywords import describe as describe_keyword
@@ -28,9 +28,9 @@ def make_call(name: str, args: Sequence[Expr], kwargs: Mapping[str, Attr], span:
     takes that dtype; another scalar of the same kind (float or integer) gets an explicit Cast.
     Raises OpError if the call contradicts the declaration, NotModelled if the op has no rule in this version.
     """
-    decl = OPS.get(name) or lookup(name, location(span))
+    decl = OPS.get(name) or lookup(name, span.location)
     if decl.deduce is None:
-        raise NotModelled(f"op {name}", location(span))
+        raise NotModelled(f"op {name}", span.location)
     given = _filled(decl, tuple(args)) if decl.fills else tuple(args)
     keywords = _keywords(decl, kwargs, span)
     checked = Args(decl, given, keywords, span)

@@ -10,7 +10,7 @@ from pypto_verified.errors import NotModelled
 from pypto_verified.ir.expr import Const
 from pypto_verified.ir.types import Dim, TileView, Type
 from pypto_verified.layouts import BLayout, SLayout, Space
-from pypto_verified.ops.args import Args, location
+from pypto_verified.ops.args import Args
 from pypto_verified.ops.decl import OpDecl, op
 from pypto_verified.ops.dims import floordiv, mul, show, show_shape
 from pypto_verified.ops.elementwise import like
@@ -105,7 +105,7 @@ def _scatter_mask(a: Args) -> Type:
 def _global_gather(a: Args) -> Type:
     mem = a.tensor("mem")
     if a.space() is not Space.VEC:
-        raise NotModelled(f"{a.decl.name} into anything but vec", location(a.span))
+        raise NotModelled(f"{a.decl.name} into anything but vec", a.span.location)
     a.require(mem.dtype.name in _GLOBAL, f"mem is {mem.dtype}, not one of {', '.join(_GLOBAL)}")
     a.only_dtypes("idx", "INT32")
     rows, columns = a.rank("idx", 2)

@@ -10,7 +10,7 @@ from pypto_verified.errors import NotModelled
 from pypto_verified.ir.expr import Const
 from pypto_verified.ir.types import ScalarType, TensorType, TileType, TileView, Type
 from pypto_verified.layouts import BLayout, Compact, Pad, SLayout, Space, TensorLayout
-from pypto_verified.ops.args import Args, location
+from pypto_verified.ops.args import Args
 from pypto_verified.ops.decl import OpDecl, op
 from pypto_verified.ops.dims import add, all_equal, at_most, show, show_shape, sum_at_most
 from pypto_verified.ops.layout import effective_view, implicit_view, make_tile, unplaced
@@ -35,7 +35,7 @@ def _load_layout(tensor: TensorType, shape: tuple[int, ...], space: Space | None
 def _load(a: Args) -> Type:
     tensor, shape, space = a.tensor("tensor"), a.shape("shapes"), a.space()
     if tensor.view.layout in (TensorLayout.MX_A_ZZ, TensorLayout.MX_B_NN):
-        raise NotModelled("tile.load of a tensor with an MX layout", location(a.span))
+        raise NotModelled("tile.load of a tensor with an MX layout", a.span.location)
     a.require(
         space in (None, Space.VEC, Space.MAT),
         f"target_memory is {space.value if space else ''}, but global memory loads into Vec or Mat only",

@@ -9,7 +9,7 @@ from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import MemRef, TileType
 from pypto_verified.layouts import Space
 from pypto_verified.passes.buffer_table import Buffer, buffer_table
-from pypto_verified.passes.context import PassContext, Planner, at
+from pypto_verified.passes.context import PassContext, Planner
 from pypto_verified.passes.dims import show
 from pypto_verified.passes.interference import Interference, interference
 from pypto_verified.passes.rebase import map_memrefs
@@ -92,7 +92,7 @@ def _place_reserved(pipes: list[Reserved], ctx: PassContext) -> dict[str, int]:
         if placed[r.name] + r.size > ctx.target.capacity(r.space):
             raise PassError(
                 f"reserved buffer '{r.name}' of {r.size} bytes does not fit into {r.space.value}, which has "
-                f"{ctx.target.capacity(r.space)}", at(r.span), help="reserve fewer or smaller slots",
+                f"{ctx.target.capacity(r.space)}", r.span.location, help="reserve fewer or smaller slots",
             )
     return placed
 
@@ -105,7 +105,7 @@ def _overflow(buffer: Buffer, table: dict[str, Buffer], graph: Interference, ctx
     return PassError(
         f"{space.value} overflows: {total} bytes are live at once, {ctx.target.name} has {ctx.target.capacity(space)}; "
         f"live tiles: {listing}",
-        at(buffer.span),
+        buffer.span.location,
         help="use smaller tiles, split the work into more loop trips, or let tiles die earlier",
     )
 

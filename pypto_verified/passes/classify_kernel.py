@@ -9,7 +9,7 @@ from pypto_verified.ir.stmt import Assign, Function, FunctionKind
 from pypto_verified.ir.types import TileType
 from pypto_verified.ir.walk import walk_stmts
 from pypto_verified.layouts import Space
-from pypto_verified.passes.context import PassContext, at
+from pypto_verified.passes.context import PassContext
 
 
 def classify_kernel(function: Function, ctx: PassContext) -> Function:
@@ -24,12 +24,12 @@ def classify_kernel(function: Function, ctx: PassContext) -> Function:
     if on_vector and on_cube:
         cube, vector = _first(function, vector=False), _first(function, vector=True)
         raise NotModelled(
-            f"mixed cube/vector kernel: ExpandMixedKernel ({_what(cube)}; {_what(vector)})", at(vector.span))
+            f"mixed cube/vector kernel: ExpandMixedKernel ({_what(cube)}; {_what(vector)})", vector.span.location)
     found = FunctionKind.AIC if on_cube else FunctionKind.AIV
     if function.kind in (FunctionKind.AIC, FunctionKind.AIV):
         if spaces and found is not function.kind:
             s = _first(function, on_vector)
-            raise PassError(f"{function.kind.value} kernel '{function.name}' has {_what(s)}", at(s.span))
+            raise PassError(f"{function.kind.value} kernel '{function.name}' has {_what(s)}", s.span.location)
         return function
     return replace(function, kind=found)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import field
 
-from pypto_verified.errors import Location
-from pypto_verified.ir.expr import Span
 from pypto_verified.ir.stmt import Function, Stmt
 from pypto_verified.ir.walk import definitions, walk_stmts
 from pypto_verified.layouts import Member
@@ -31,11 +29,6 @@ class PassContext:
     target: Target
     planner: Planner = Planner.PYPTO
     scan: Scanner = field(default_factory=Scanner, compare=False, repr=False)
-
-
-def at(span: Span) -> Location:
-    """Where an error about a node with this span points."""
-    return Location(span.file, span.line, span.column)
 
 
 class Names:

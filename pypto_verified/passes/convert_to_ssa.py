@@ -10,7 +10,7 @@ from pypto_verified.ir.rewrite import map_expr, substitute_type, with_body
 from pypto_verified.ir.stmt import COMPOUND, Assign, Eval, For, Function, If, IterArg, Return, Stmt, While, Yield
 from pypto_verified.ir.types import TileType, Type
 from pypto_verified.ir.walk import free_vars
-from pypto_verified.passes.context import Names, PassContext, at, defined_names
+from pypto_verified.passes.context import Names, PassContext, defined_names
 from pypto_verified.passes.dims import disagreement
 from pypto_verified.passes.name_liveness import assigned_names, live_after, live_before
 from pypto_verified.passes.rededuce import rededuce, type_of
@@ -34,7 +34,7 @@ def convert_to_ssa(function: Function, ctx: PassContext) -> Function:
     builder = _Builder(names, frozenset(function.dynamic), frozenset(defined_names(function.body)))
     block = builder.block(function.body, env, frozenset())
     if block.yields is not None:
-        raise PassError("yield outside of a loop or branch", at(function.span))
+        raise PassError("yield outside of a loop or branch", function.span.location)
     body = tuple(block.stmts)
     return function if body == function.body else with_body(function, body)
 
@@ -59,7 +59,7 @@ class _Builder:
         live = live_after(body, live_out, lambda s: isinstance(s, COMPOUND))
         for i, s in enumerate(body):
             if yields is not None:
-                raise PassError("statement after a yield", at(s.span))
+                raise PassError("statement after a yield", s.span.location)
             match s:
                 case Assign():
                     out.append(self.assign(s, env))
@@ -76,7 +76,7 @@ class _Builder:
                 case Yield():
                     yields = self.exprs(s.values, env, s.span)
                 case _:
-                    raise PassError("break or continue left over", at(s.span))
+                    raise PassError("break or continue left over", s.span.location)
         return _Block(out, yields)
 
     def assign(self, s: Assign, env: Env) -> Assign:
@@ -94,7 +94,7 @@ class _Builder:
 
     def define(self, name: str, t: Type, env: Env, span: Span) -> Var:
         if name in self.dynamic:
-            raise PassError(f"'{name}' is a dynamic dimension and can't be assigned", at(span),
+            raise PassError(f"'{name}' is a dynamic dimension and can't be assigned", span.location,
                             help="give the variable another name, or use the dimension as it is")
         base = name
         if name in self.used:
@@ -119,7 +119,7 @@ class _Builder:
             if e.name in self.dynamic:
                 return e
             raise PassError(
-                f"'{e.name}' has no value here on every path", at(span), help="assign it before the loop or branch"
+                f"'{e.name}' has no value here on every path", span.location, help="assign it before the loop or branch"
             )
         if isinstance(e, Call):
             return rededuce(e, self.exprs(e.args, env, span))
@@ -140,7 +140,7 @@ class _Builder:
             if n not in env and n in after:
                 raise PassError(
                     f"'{n}' is assigned only in the loop and read after it: it has no value if no trip runs",
-                    at(s.span), help=f"give '{n}' a value before the loop",
+                    s.span.location, help=f"give '{n}' a value before the loop",
                 )
         implicit = [n for n in assigned if n in env and (n in head or n in after)]
         start = self.exprs((s.start, s.stop, s.step), env, s.span) if isinstance(s, For) else ()
@@ -155,7 +155,7 @@ class _Builder:
         block = self.block(s.body, inner, head | set(implicit) | after)
         given = block.yields or ()
         if len(given) != len(explicit):
-            raise PassError(f"the loop carries {len(explicit)} values but yields {len(given)}", at(s.span))
+            raise PassError(f"the loop carries {len(explicit)} values but yields {len(given)}", s.span.location)
         values = (*given, *(inner[n] for n in implicit))
         for name, a, value in zip(explicit + implicit, iter_args, values, strict=True):
             _agree(f"loop-carried '{name}'", "before the loop", a.var.type, "after a trip", type_of(value), s.span)
@@ -179,7 +179,7 @@ class _Builder:
         then = self.block(s.then, then_env, after)
         orelse = self.block(s.orelse, else_env, after)
         if s.results and (len(then.yields or ()) != len(explicit) or len(orelse.yields or ()) != len(explicit)):
-            raise PassError("both blocks of a branch must yield the same number of values", at(s.span))
+            raise PassError("both blocks of a branch must yield the same number of values", s.span.location)
         merged = [
             n for n in {**assigned_names(s.then), **assigned_names(s.orelse)}
             if n in after and (n in then_env or n in else_env) and then_env.get(n) is not else_env.get(n)
@@ -187,7 +187,7 @@ class _Builder:
         for n in merged:
             if n not in then_env or n not in else_env:
                 raise PassError(
-                    f"'{n}' is assigned in one block of the branch only and read after it", at(s.span),
+                    f"'{n}' is assigned in one block of the branch only and read after it", s.span.location,
                     help=f"give '{n}' a value before the branch or in both blocks",
                 )
         left = ((then.yields or ()) if s.results else ()) + tuple(then_env[n] for n in merged)
@@ -212,7 +212,7 @@ def _agree(what: str, here: str, a: Type | None, there: str, b: Type | None, spa
     why = disagreement(a, b) if a is not None and b is not None else ""
     if why:
         raise PassError(
-            f"{what} has one type {here} and another {there}: {why}", at(span),
+            f"{what} has one type {here} and another {there}: {why}", span.location,
             help="values that meet must have the same dtype, shape and valid shape",
         )
 

@@ -9,7 +9,7 @@ from pypto_verified.ir.stmt import LOOPS, Assign, Function, If, Stmt
 from pypto_verified.ir.types import MemRef, TileType, Type
 from pypto_verified.ops.registry import OPS
 from pypto_verified.passes.buffers import is_view, shared_operand
-from pypto_verified.passes.context import PassContext, at
+from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.name_liveness import NameSet, live_after, loop_head
 from pypto_verified.passes.rewrite import Rewriter
 from pypto_verified.passes.tile_copies import Copier
@@ -90,12 +90,12 @@ class _Pass(Rewriter):
             if operand.name in self.windows:
                 # PyPTO lets such a write reach the whole tile; the IR's values can't say so.
                 what = f"{call.op} in place on '{operand.name}', a window of a tile that is read again"
-                raise NotModelled(what, at(s.span))
+                raise NotModelled(what, s.span.location)
             copy = self._copy(operand, call, wanted, s.span)
             return (copy,), replace(call, args=_with(call.args, position, copy.var))
         if later:
             raise PassError(
-                f"'{s.var.name}' is to stand where '{operand.name}' does, which is read later", at(s.span),
+                f"'{s.var.name}' is to stand where '{operand.name}' does, which is read later", s.span.location,
                 help=f"give '{s.var.name}' storage of its own")
         if not beside:
             return (), call

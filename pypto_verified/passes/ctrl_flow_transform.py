@@ -10,7 +10,7 @@ from pypto_verified.ir.rewrite import with_body
 from pypto_verified.ir.stmt import LOOPS, Assign, Break, Continue, For, Function, If, Stmt, While, Yield
 from pypto_verified.ir.types import ScalarType
 from pypto_verified.ir.walk import walk_stmts
-from pypto_verified.passes.context import Names, PassContext, at
+from pypto_verified.passes.context import Names, PassContext
 from pypto_verified.passes.fold import constant_int
 from pypto_verified.passes.rewrite import map_blocks
 
@@ -38,7 +38,7 @@ class _Lowering:
             return (s,)
         if s.iter_args:
             raise PassError(
-                "break or continue in a loop that carries values with init_values", at(s.span),
+                "break or continue in a loop that carries values with init_values", s.span.location,
                 help="reassign the variables in the body instead of yielding them",
             )
         if not any(_breaks(inner) for inner in s.body):
@@ -61,7 +61,8 @@ class _Lowering:
 def _step(s: For) -> Stmt:
     step = constant_int(s.step)
     if step is None or step <= 0:
-        raise PassError("break in a loop whose step is not a positive constant", at(s.span), help="write a while loop")
+        raise PassError(
+            "break in a loop whose step is not a positive constant", s.span.location, help="write a while loop")
     return Assign(s.var, Binary(BinaryOp.ADD, s.var, s.step, INDEX), s.span)
 
 
@@ -98,7 +99,8 @@ def _without_exits(body: tuple[Stmt, ...], flag: Var | None) -> tuple[Stmt, ...]
 
 def _guarded(s: If, rest: tuple[Stmt, ...], flag: Var | None) -> Stmt:
     if s.results or any(isinstance(r, Yield) for r in rest):
-        raise PassError("break or continue in a branch that yields values", at(s.span), help="reassign names instead")
+        raise PassError(
+            "break or continue in a branch that yields values", s.span.location, help="reassign names instead")
     then = s.then if _always_leaves(s.then) else s.then + rest
     orelse = s.orelse if _always_leaves(s.orelse) else s.orelse + rest
     return replace(s, then=_without_exits(then, flag), orelse=_without_exits(orelse, flag))

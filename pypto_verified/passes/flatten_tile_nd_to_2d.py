@@ -11,7 +11,7 @@ from pypto_verified.ops.build import make_call
 from pypto_verified.ops.dims import mul
 from pypto_verified.ops.layout import make_tile
 from pypto_verified.ops.registry import lookup
-from pypto_verified.passes.context import PassContext, at
+from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.dims import same_dim, show
 from pypto_verified.passes.rewrite import Rewriter
 
@@ -74,12 +74,12 @@ class _Pass(Rewriter):
             shape = MakeTuple(tuple(Const(d) for d in flat.shape))
             args = (*args[:position], shape, *args[position + 1 :])
         elif call.op not in _BY_ROW:
-            raise NotModelled(f"{call.op} on a tile of rank {len(old.shape)}", at(call.span))
+            raise NotModelled(f"{call.op} on a tile of rank {len(old.shape)}", call.span.location)
         return make_call(call.op, args, dict(call.kwargs), call.span)
 
     def _store(self, call: Call) -> Call:
         if call.op != "tile.store":
-            raise NotModelled(f"{call.op} on a tile of another rank than 2", at(call.span))
+            raise NotModelled(f"{call.op} on a tile of another rank than 2", call.span.location)
         tile, offsets, tensor = (self.expr(a) for a in call.args[:3])
         source = call.args[0]
         assert isinstance(source, Var), "calls are flat"
@@ -112,7 +112,7 @@ def flattened(t: TileType, span: Span) -> TileType:
     partial: list[int] = [k for k, (v, d) in enumerate(zip(extents, leading, strict=True)) if not same_dim(v, d)]
     result: Dim = valid_rows
     if partial and (len(partial) > 1 or any(d != 1 for d in leading[: partial[0]])):
-        raise NotModelled(f"a tile {list(t.shape)} that is valid on {show(t.valid_shape)}", at(span))
+        raise NotModelled(f"a tile {list(t.shape)} that is valid on {show(t.valid_shape)}", span.location)
     for v in extents:
         result = mul(result, v)
     return make_tile((rows, columns), t.dtype, t.space, (result, valid_columns), memref=t.memref)

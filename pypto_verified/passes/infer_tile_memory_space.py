@@ -13,7 +13,7 @@ from pypto_verified.layouts import Space
 from pypto_verified.ops.build import make_call
 from pypto_verified.ops.registry import OPS
 from pypto_verified.passes.buffers import storage_bytes
-from pypto_verified.passes.context import PassContext, at
+from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.rewrite import Rewriter, same_block
 from pypto_verified.passes.space_classes import PREFERENCE, is_open, space_classes
 
@@ -67,7 +67,7 @@ class _Pass(Rewriter):
             declared = s.var.type
             assert isinstance(declared, TileType), "a tile op defines a tile"
             if t.space is None:
-                raise PassError(f"the space of '{s.var.name}' is not known", at(s.span), help="give target_memory")
+                raise PassError(f"the space of '{s.var.name}' is not known", s.span.location, help="give target_memory")
             if t.memref is not declared.memref:
                 t = replace(t, memref=declared.memref)
         return (self.rebuilt(s, s.value if value is s.value or value == s.value else value, t),)
@@ -111,18 +111,19 @@ class _Pass(Rewriter):
                 size, room = storage_bytes(t, self.ctx.target), self.ctx.target.capacity(t.space)
                 if size > room:
                     what = f"{call.op} with {size} bytes in {t.space.value}, which has {room}: AutoTileMatmulL0"
-                    raise NotModelled(what, at(call.span), help="split the matmul into tiles that fit")
+                    raise NotModelled(what, call.span.location, help="split the matmul into tiles that fit")
 
     def _way(self, src: Space, dst: Space, what: str, span: Span) -> tuple[Space, ...]:
         if _core(src) != _core(dst):
-            raise NotModelled(f"{what}: a tile that crosses between cube and vector core (ExpandMixedKernel)", at(span))
+            raise NotModelled(
+                f"{what}: a tile that crosses between cube and vector core (ExpandMixedKernel)", span.location)
         target = self.ctx.target
         if target.move(src, dst) is not None:
             return (dst,)
         if target.move(src, Space.MAT) is not None and target.move(Space.MAT, dst) is not None:
             return (Space.MAT, dst)
         raise PassError(
-            f"{what}, and {target.name} has no move from {src.value} to {dst.value}", at(span),
+            f"{what}, and {target.name} has no move from {src.value} to {dst.value}", span.location,
             help="store it to global memory and load it where it is needed",
         )
 
@@ -133,7 +134,7 @@ class _Pass(Rewriter):
             assert src is not None and dst is not None, "both ends of a move have a space"
             if self._way(src, dst, f"tile.move of '{source.name}'", call.span) != (dst,):
                 raise PassError(
-                    f"{self.ctx.target.name} has no direct move from {src.value} to {dst.value}", at(call.span),
+                    f"{self.ctx.target.name} has no direct move from {src.value} to {dst.value}", call.span.location,
                     help=f"move it to {Space.MAT.value} first",
                 )
 
@@ -156,7 +157,7 @@ class _Pass(Rewriter):
                 if here is not there:
                     raise PassError(
                         f"loop-carried '{a.var.name}' starts in {here and here.value} and is yielded from "
-                        f"{there and there.value}", at(s.span), help="move one of them with pl.move",
+                        f"{there and there.value}", s.span.location, help="move one of them with pl.move",
                     )
 
 

@@ -10,7 +10,7 @@ from pypto_verified.ir.expr import Call, Expr, Var
 from pypto_verified.ir.stmt import Assign, Function, Stmt
 from pypto_verified.ir.types import TileType
 from pypto_verified.ops.build import make_call
-from pypto_verified.passes.context import PassContext, at
+from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.rewrite import Rewriter
 from pypto_verified.targets import Target
 
@@ -52,7 +52,7 @@ class _Pass(Rewriter):
         if chain is None:
             raise PassError(
                 f"{self.ctx.target.name} can't cast {source.type.dtype!r} to {goal!r}: there is neither an instruction "
-                "nor a chain of them that keeps every value", at(call.span),
+                "nor a chain of them that keeps every value", call.span.location,
                 help="write the casts one by one if the loss of an intermediate type is acceptable",
             )
         return chain

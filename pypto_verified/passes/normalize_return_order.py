@@ -8,7 +8,7 @@ from pypto_verified.ir.expr import Call, Expr, Var
 from pypto_verified.ir.stmt import Assign, Direction, For, Function, If, Return, Stmt, While
 from pypto_verified.ir.types import TensorType
 from pypto_verified.ops.registry import lookup
-from pypto_verified.passes.context import PassContext, at
+from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.rewrite import yielded
 
 
@@ -30,7 +30,7 @@ def normalize_return_order(function: Function, ctx: PassContext) -> Function:
         name = origin.get(value.name) if isinstance(value, Var) else None
         if name is None or name not in written:
             raise PassError(
-                "a kernel returns only tensors that it wrote through an Out or InOut parameter", at(end.span),
+                "a kernel returns only tensors that it wrote through an Out or InOut parameter", end.span.location,
                 help="store the value into an Out parameter and return that",
             )
         names.append(name)
@@ -63,7 +63,7 @@ def _trace(body: tuple[Stmt, ...], origin: dict[str, str]) -> None:
                     if origin.get(result.name) != other and isinstance(result.type, TensorType):
                         raise PassError(
                             f"'{result.name}' is '{origin.get(result.name)}' in one block of the branch and '{other}' "
-                            "in the other", at(s.span), help="store to both tensors under their own names",
+                            "in the other", s.span.location, help="store to both tensors under their own names",
                         )
             case _:
                 pass

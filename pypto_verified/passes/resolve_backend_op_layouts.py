@@ -11,7 +11,7 @@ from pypto_verified.layouts import BLayout, SLayout, Space
 from pypto_verified.ops.build import make_call
 from pypto_verified.ops.layout import effective_view
 from pypto_verified.ops.registry import lookup
-from pypto_verified.passes.context import PassContext, at
+from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.rewrite import Rewriter
 
 
@@ -74,7 +74,7 @@ class _Pass(Rewriter):
             args[lookup(call.op).index("shape")] = row
         result = self._emit(before, call.op, tuple(args), f"{s.var.name}_row", call, **dict(call.kwargs))
         if not isinstance(result.type, TileType) or result.type.shape != (1, n):
-            raise NotModelled(f"{call.op} on a column of {n} elements", at(s.span))
+            raise NotModelled(f"{call.op} on a column of {n} elements", s.span.location)
         column = make_call("tile.reshape", (result, MakeTuple((Const(n), Const(1)))), {}, call.span)
         assert isinstance(column.type, TileType), "a reshape of a tile is a tile"
         return (*before, self.rebuilt(s, column, replace(column.type, memref=s.var.type.memref)))

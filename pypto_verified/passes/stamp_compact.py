@@ -10,7 +10,7 @@ from pypto_verified.ir.types import TileType, Type
 from pypto_verified.layouts import Compact, Space
 from pypto_verified.ops.dims import ceildiv, mul
 from pypto_verified.passes.buffers import is_view
-from pypto_verified.passes.context import PassContext, at
+from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.dims import same_dim, same_dims, show
 from pypto_verified.passes.rewrite import Rewriter
 
@@ -70,7 +70,7 @@ class _Pass(Rewriter):
         if t.view.compact is Compact.NULL and not same_dim(mul(ceildiv(rows, 16), 16), t.shape[0]):
             raise PassError(
                 f"the product has {show((rows,))} valid rows, so its pitch need not be the {t.shape[0]} rows of "
-                f"'{acc.name}', which is not compact", at(call.span),
+                f"'{acc.name}', which is not compact", call.span.location,
                 help="make the accumulator with a narrowed matmul, or create it with compact=True",
             )
 
@@ -96,7 +96,7 @@ def _check_carried(s: For | While, span: Span) -> None:
         if before is not None and after is not None and before.compact is not after.compact:
             raise PassError(
                 f"loop-carried '{a.var.name}' starts {_word(before.compact)} and is yielded {_word(after.compact)}",
-                at(span), help="create the initial accumulator with compact=True",
+                span.location, help="create the initial accumulator with compact=True",
             )
 
 

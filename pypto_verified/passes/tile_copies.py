@@ -7,7 +7,7 @@ from pypto_verified.ir.changed import replace
 from pypto_verified.ir.expr import Attr, Call, Expr, Span, Var
 from pypto_verified.ir.stmt import Assign
 from pypto_verified.ir.types import TileType, Type
-from pypto_verified.passes.context import Names, at
+from pypto_verified.passes.context import Names
 from pypto_verified.targets import Target
 
 
@@ -39,7 +39,8 @@ class Copier:
         assert space is not None, "spaces are inferred before copies are made"
         if self.target.move(space, space) is None:
             raise PassError(
-                f"{why}: that needs a copy within {space.value}, and {self.target.name} has no such move", at(span),
+                f"{why}: that needs a copy within {space.value}, and {self.target.name} has no such move",
+                span.location,
                 help="let one value die before the other is made, or keep the second in Vec",
             )
         return Assign(var, Call("tile.move", (source,), _keywords(source.type, t), bare, span), span)

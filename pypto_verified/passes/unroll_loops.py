@@ -6,7 +6,7 @@ from pypto_verified.errors import PassError
 from pypto_verified.ir.expr import Const, Expr
 from pypto_verified.ir.rewrite import map_exprs, substitute, with_body
 from pypto_verified.ir.stmt import Break, Continue, For, Function, If, LoopKind, Stmt, While
-from pypto_verified.passes.context import PassContext, at
+from pypto_verified.passes.context import PassContext
 from pypto_verified.passes.fold import constant_int
 from pypto_verified.passes.rewrite import map_blocks
 
@@ -31,7 +31,7 @@ def _block(body: tuple[Stmt, ...]) -> tuple[Stmt, ...]:
 def _stmt(s: Stmt) -> tuple[Stmt, ...]:
     if not isinstance(s, For) or s.kind is not LoopKind.UNROLL:
         return (s,)
-    where = at(s.span)
+    where = s.span.location
     if s.iter_args:
         raise PassError("an unrolled loop can't carry values", where, help="drop init_values, or use pl.range")
     if any(_leaves_loop(inner) for inner in s.body):
@@ -50,7 +50,7 @@ def _bound(e: Expr, loop: For) -> int:
     value = constant_int(e)
     if value is None or (e is loop.step and value == 0):
         what = "a step of 0" if value == 0 else "a bound that is not constant"
-        raise PassError(f"an unrolled loop has {what}", at(loop.span), help="use pl.range for a runtime bound")
+        raise PassError(f"an unrolled loop has {what}", loop.span.location, help="use pl.range for a runtime bound")
     return value
 
 
