@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from pypto_verified import __version__
 from pypto_verified.pipe_order import CHECK, COMPILE
+from pypto_verified.usage import WRONG_INPUT, count, refuse
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from pypto_verified.report.model import Report
 
-USAGE_ERROR = 2
 INTERRUPTED = 130
 _YOUNG = 100_000
 """New objects between two looks at them. What is loaded stays, so that the usual 700 cost a short run a fifteenth."""
@@ -42,12 +42,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         _drop_output()
-        return USAGE_ERROR
+        return WRONG_INPUT
     except OSError as error:
         if error.filename is not None:
             raise
         _drop_output()
-        return _refuse(f"can't write to stdout: {error.strerror or error}")
+        return refuse(f"can't write to stdout: {error.strerror or error}")
     finally:
         if argv is None:
             import signal
@@ -59,12 +59,12 @@ def _run(arguments: list[str]) -> int:
     if arguments and arguments[0] not in (*_COMMANDS, "-h", "--help", "--version"):
         arguments.insert(0, "check")
     if sys.stdout is None:
-        return _refuse("there is nowhere to write to: stdout is closed")
+        return refuse("there is nowhere to write to: stdout is closed")
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_usage(sys.stderr)
-        return USAGE_ERROR
+        return WRONG_INPUT
     code = _COMMANDS[options.command](options)
     sys.stdout.flush()
     return code
@@ -116,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
 def _prove_arguments(prove: argparse.ArgumentParser) -> None:
     add = prove.add_argument
     add("--cold", action="store_true", help="prove all anew; a recorded verdict on another formula is a failure")
-    add("--seeds", type=_count, default=1, metavar="N", help="prove with solver seeds 0 to N-1, all must agree")
+    add("--seeds", type=count, default=1, metavar="N", help="prove with solver seeds 0 to N-1, all must agree")
     add("--cross", action="store_true", help="ask cvc5 for a second opinion on every claim")
     add("--record", action="store_true", help="record the verdicts")
     add("--format", choices=("text", "json"), default="text", help="form of the results (default: text)")
@@ -140,7 +140,7 @@ def _check_arguments(check: argparse.ArgumentParser) -> None:
         "explicit: what the text says and nobody else; insert: what `compile --sync insert` inserts, in place of what "
         "the text says (default: assembler)")
     add("--timeout", type=_seconds, default=60.0, metavar="S", help="seconds per file, 0: no limit (default: 60)")
-    add("-j", "--jobs", type=_count, default=1, metavar="N", help="files checked at a time (default: 1)")
+    add("-j", "--jobs", type=count, default=1, metavar="N", help="files checked at a time (default: 1)")
     add("--passes", action="store_true", help="run both sides of every pass on random inputs and compare")
     add("--no-simulate", action="store_true", help="do not replay refutations in the simulator")
     add("--seed", type=int, default=0, metavar="N", help="seed of the solver (default: 0)")
@@ -158,19 +158,12 @@ def _seconds(text: str) -> float:
     return value
 
 
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return value
-
-
 def _check(options: argparse.Namespace) -> int:
     from pypto_verified.check import CheckOptions, check_paths
     from pypto_verified.errors import InputError
 
     if options.output is not None and any(_same_file(path, options.output) for path in options.paths):
-        return _refuse(f"{options.output} is an input: the report would overwrite it")
+        return refuse(f"{options.output} is an input: the report would overwrite it")
     try:
         report = check_paths(options.paths, CheckOptions(
             target=options.target, level=options.level, assume=tuple(options.assume), strict=options.strict,
@@ -181,9 +174,9 @@ def _check(options: argparse.Namespace) -> int:
             baseline=options.baseline if options.write_baseline is None else None,
         ), _show_progress if sys.stderr.isatty() else None)
     except InputError as error:
-        return _refuse(f"{error}" + (f" ({error.help})" if error.help else ""))
+        return refuse(f"{error}" + (f" ({error.help})" if error.help else ""))
     if options.write_baseline is not None and not _write_baseline(options.write_baseline, report):
-        return USAGE_ERROR
+        return WRONG_INPUT
     return _show(report, options.format, options.output, options.verbose)
 
 
@@ -193,7 +186,7 @@ def _write_baseline(path: str, report: Report) -> bool:
     try:
         count = baseline.write(path, report.files)
     except OSError as error:
-        _refuse(f"can't write {path}: {error.strerror or error}")
+        refuse(f"can't write {path}: {error.strerror or error}")
         return False
     baseline.apply(baseline.read(path), report.files)
     print(f"pypto-verify: {path} lists {count} finding{'s' * (count != 1)}", file=sys.stderr)
@@ -240,7 +233,7 @@ def _show(report: Report, form: str, output: str | None, verbose: bool = False) 
         try:
             render.write_atomically(output, render.render(report, form, verbose))
         except OSError as error:
-            return _refuse(f"can't write {output}: {error.strerror or error}")
+            return refuse(f"can't write {output}: {error.strerror or error}")
         from pypto_verified.report.summary import digest
 
         sys.stderr.write(digest(report))
@@ -263,9 +256,9 @@ def _compile(options: argparse.Namespace) -> int:
             options.kernel, options.output, backend, planner, False if options.no_loc else None, options.sync,
             options.strict)
     except PtoError as error:
-        return _refuse(f"{error}" + (f"\n  help: {error.help}" if error.help else ""))
+        return refuse(f"{error}" + (f"\n  help: {error.help}" if error.help else ""))
     except OSError as error:
-        return _refuse(f"can't write to {options.output}: {error.strerror or error}")
+        return refuse(f"can't write to {options.output}: {error.strerror or error}")
     for note in notes:
         print(f"note: {note}", file=sys.stderr)
     print(options.output)
@@ -298,7 +291,7 @@ def _prove(options: argparse.Namespace) -> int:
         results = proofs.run(
             cold=options.cold, cross=options.cross, seeds=options.seeds, disputes=_disputes())
     except ImportError as error:
-        return _refuse(f"{error}; a second opinion needs the extra: pip install 'pypto-verified[cross]'")
+        return refuse(f"{error}; a second opinion needs the extra: pip install 'pypto-verified[cross]'")
     sys.stdout.write(as_json(results) if options.format == "json" else as_text(results))
     if options.record:
         proofs.save(results)
@@ -328,10 +321,6 @@ def _audit(options: argparse.Namespace) -> int:
 
     return run_audit(options)
 
-
-def _refuse(message: str) -> int:
-    print(f"pypto-verify: {message}", file=sys.stderr)
-    return USAGE_ERROR
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {

@@ -7,10 +7,12 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from pypto_verified.usage import refuse
+
 if TYPE_CHECKING:
     from pypto_verified.pto.module import Module
 
-SAME, DIFFERENT, WRONG_INPUT = 0, 1, 2
+SAME, DIFFERENT = 0, 1
 
 
 def map_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,9 +47,9 @@ def run_map(options: argparse.Namespace) -> int:
         else:
             write_atomically(options.output, text)
     except PtoError as error:
-        return _refuse(str(error))
+        return refuse(str(error))
     except OSError as error:
-        return _refuse(f"can't write {options.output}: {error.strerror or error}")
+        return refuse(f"can't write {options.output}: {error.strerror or error}")
     return SAME
 
 
@@ -60,7 +62,7 @@ def run_diff(options: argparse.Namespace) -> int:
     try:
         changes = compare(_read(options.old), _read(options.new))
     except PtoError as error:
-        return _refuse(str(error))
+        return refuse(str(error))
     verdicts: list[str] = []
     if not options.no_verdicts:
         asked = CheckOptions(target=options.target)
@@ -99,8 +101,3 @@ def _read(path: str) -> Module:
 def _target(module: Module, given: str | None) -> str:
     """The target asked for, else that of the module or of the first module within it, else a2a3."""
     return given or next((unit.arch for unit in module.units() if unit.arch), "a2a3")
-
-
-def _refuse(message: str) -> int:
-    print(f"pypto-verify: {message}", file=sys.stderr)
-    return WRONG_INPUT

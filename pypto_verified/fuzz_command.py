@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-WRONG_INPUT = 2
+from pypto_verified.usage import count, refuse
 
 
 def fuzz_arguments(parser: argparse.ArgumentParser) -> None:
@@ -16,13 +16,13 @@ def fuzz_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add = parser.add_argument
     amount = parser.add_mutually_exclusive_group()
-    amount.add_argument("--examples", type=_positive, metavar="N",
+    amount.add_argument("--examples", type=count, metavar="N",
                         help="kernels to generate, in each part (default: 1000)")
     amount.add_argument("--minutes", type=_minutes, metavar="M", help="how long to go on")
     add("--seed", type=int, default=0, metavar="S", help="equal seeds give equal kernels (default: 0)")
     add("--shard", type=_shard, default=(0, 1), metavar="I/N", help="the I-th of N parts of the campaign, from 1")
     place = parser.add_mutually_exclusive_group()
-    place.add_argument("-j", "--jobs", type=_positive, default=1, metavar="N", help="worker processes (default: 1)")
+    place.add_argument("-j", "--jobs", type=count, default=1, metavar="N", help="worker processes (default: 1)")
     place.add_argument("--scheduler", default="", metavar="ADDRESS",
                        help="work on this dask.distributed cluster, e.g. tcp://host:8786")
     add("--corpus", default="fuzz_finds", metavar="DIR", help="where finds are written (default: fuzz_finds)")
@@ -37,17 +37,10 @@ def fuzz_arguments(parser: argparse.ArgumentParser) -> None:
 def audit_arguments(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "exit code: 0 if every planted fault is noticed, and none by a crash, else 1"
     add = parser.add_argument
-    add("--examples", type=_positive, metavar="N", help="kernels to try for each fault (default: 2000)")
+    add("--examples", type=count, metavar="N", help="kernels to try for each fault (default: 2000)")
     add("--seed", type=int, default=0, metavar="S", help="seed of the kernels (default: 0)")
-    add("-j", "--jobs", type=_positive, default=1, metavar="N", help="worker processes (default: 1)")
+    add("-j", "--jobs", type=count, default=1, metavar="N", help="worker processes (default: 1)")
     add("--format", choices=("text", "json"), default="text", help="form of the table (default: text)")
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return value
 
 
 def _minutes(text: str) -> float:
@@ -96,9 +89,9 @@ def run_fuzz(options: argparse.Namespace) -> int:
         )
         return command.fuzz(request, sys.stdout, sys.stderr)
     except InputError as error:
-        return _refuse(f"{error} ({error.help})" if error.help else str(error))
+        return refuse(f"{error} ({error.help})" if error.help else str(error))
     except OSError as error:
-        return _refuse(f"can't write to {options.corpus}: {error.strerror or error}")
+        return refuse(f"can't write to {options.corpus}: {error.strerror or error}")
 
 
 def run_audit(options: argparse.Namespace) -> int:
@@ -108,8 +101,3 @@ def run_audit(options: argparse.Namespace) -> int:
     examples = options.examples if options.examples is not None else audit.EXAMPLES
     with audit.alone(options.jobs) as executor:
         return audit.audit(executor, options.seed, examples, sys.stdout, options.format == "json")
-
-
-def _refuse(message: str) -> int:
-    print(f"pypto-verify: {message}", file=sys.stderr)
-    return WRONG_INPUT

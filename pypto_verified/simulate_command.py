@@ -7,8 +7,7 @@ import sys
 from collections import Counter
 
 from pypto_verified.pipe_order import SIMULATE
-
-WRONG_INPUT = 2
+from pypto_verified.usage import count, refuse
 
 
 def simulate_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,10 +36,10 @@ def simulate_arguments(parser: argparse.ArgumentParser) -> None:
     add("--sync", choices=SIMULATE, default="assembler",
         help="who orders the pipes with --schedule: assembler: what the text says, and one without any flag or barrier "
              "gets those that it needs; explicit: what the text says and nobody else (default: assembler)")
-    add("--blocks", type=_count, metavar="N",
+    add("--blocks", type=count, metavar="N",
         help="blocks of the launch: one after the other, or all at once with --schedule; two that write the same bytes "
              "are a fault (default: one block of it)")
-    add("--cores", type=_count, metavar="N", help="with --schedule and --blocks: cubes of the chip, which a hard "
+    add("--cores", type=count, metavar="N", help="with --schedule and --blocks: cubes of the chip, which a hard "
                                                  "barrier waits for (default: the target's)")
     add("--hold", action="append", type=int, default=[], metavar="LINE",
         help="with --schedule program: the ops of this line run when nothing else can")
@@ -65,9 +64,9 @@ def run_simulate(options: argparse.Namespace) -> int:
         found = simulate(request, lambda line: print(line))
         written = save(found, Path(options.output)) if options.output is not None else []
     except PtoError as error:
-        return _refuse(f"{error}" + (f"\n  help: {error.help}" if error.help else ""))
+        return refuse(f"{error}" + (f"\n  help: {error.help}" if error.help else ""))
     except OSError as error:
-        return _refuse(f"can't write to {options.output}: {error.strerror or error}")
+        return refuse(f"can't write to {options.output}: {error.strerror or error}")
     for note in found.notes:
         print(f"note: {note}", file=sys.stderr)
     for finding in found.findings:
@@ -82,13 +81,6 @@ def run_simulate(options: argparse.Namespace) -> int:
             rest = f"\n{array}" if name in found.written else ", not written"
             print(f"{name}: {array.dtype.name} {list(array.shape)}{rest}")
     return found.exit_code()
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return value
 
 
 def _seed(text: str) -> int:
@@ -110,8 +102,3 @@ def _pairs(option: str, words: list[str]) -> dict[str, str]:
             raise InputError(f"{option} {name} is given twice")
         found[name] = value
     return found
-
-
-def _refuse(message: str) -> int:
-    print(f"pypto-verify: {message}", file=sys.stderr)
-    return WRONG_INPUT
