@@ -28,38 +28,38 @@ from verifiers.race.talk import Act, Talk
 
 
 class Ahead(Exchange):
-    """An exchange that keeps, for each flag, which of its last waits a pipe need not know to be over: bit i of the
+    """An exchange that keeps how old the waits of each flag are that a pipe need not know to be over: bit i of the
     flag's bits is its last wait but i, and the highest of `ages` stands for all older ones too. What the assembler adds
     to a core without flags of its own is not counted on."""
 
     def __init__(self, talks: tuple[Talk, Talk], target: Target, strict: bool, ages: int) -> None:
         super().__init__(talks, target, False, None, None, strict)
         self._ages = ages
-        self._waits: dict[Key, int] = {}
+        self._last: dict[Key, int] = {}
 
     def _taken(self, state: State, core: int, act: Act, key: Key) -> None:
-        last = self._bit_of(self._waits, key, self._ages)
-        all_ages = self._all_ages(last)
-        oldest = last << (self._ages - 1)
-        self._on_pipe[core, act.pipe] |= all_ages
+        if key not in self._last:
+            self._last[key] = self._reserve(self._ages)
+        last = self._last[key]
+        every, oldest = self._every(last), last << (self._ages - 1)
+        self._on_pipe[core, act.pipe] |= every
 
-        def one_older(bits: int) -> int:
-            aged = (bits & all_ages) << 1 & all_ages
-            return bits & ~all_ages | bits & oldest | aged | last
+        def older(bits: int) -> int:
+            aged = (bits & every) << 1 & every
+            return bits & ~every | bits & oldest | aged | last
 
-        state.orders = [o.mapped(one_older) for o in state.orders]
-        state.signals = {k: tuple(map(one_older, tokens)) for k, tokens in state.signals.items()}
+        state.orders = [o.mapped(older) for o in state.orders]
+        state.signals = {k: tuple(map(older, tokens)) for k, tokens in state.signals.items()}
         state.orders[core].learn(act.pipe, ~last)
 
     def _given(self, state: State, core: int, act: Act, key: Key) -> None:
-        last = self._waits.get(key, 0)
-        unknown = state.orders[core].waits_for(act.pipe) & self._all_ages(last)
+        last = self._last.get(key, 0)
+        unknown = state.orders[core].waits_for(act.pipe) & self._every(last)
         since = unknown.bit_length() - last.bit_length() + 1 if unknown else 0
-        most = self._target.flag_count_max
-        if since == self._ages or len(state.signals[key]) + since > most:
+        if since == self._ages or len(state.signals[key]) + since > self._target.flag_count_max:
             self.over.add((self._talks[core].kind, act.step.index))
 
-    def _all_ages(self, last: int) -> int:
+    def _every(self, last: int) -> int:
         return (last << self._ages) - last
 
     def _sync(self, state: State, core: int, act: Act) -> None:

@@ -187,12 +187,16 @@ class Exchange:
 
     # What is complete
 
-    def _bit_of(self, bits: dict[_T, int], of: _T, width: int = 1) -> int:
-        """The bit of an access, or of a set, and one of its own the first time; the lowest of `width`."""
+    def _bit_of(self, bits: dict[_T, int], of: _T) -> int:
+        """The bit of an access, or of a set, and one of its own the first time."""
         if of not in bits:
-            bits[of] = 1 << self._used
-            self._used += width
+            bits[of] = self._reserve(1)
         return bits[of]
+
+    def _reserve(self, count: int) -> int:
+        """So many bits that nothing has; the lowest."""
+        self._used += count
+        return 1 << (self._used - count)
 
     def _own(self, core: int) -> int:
         found = 0

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from pypto_verified.index.cond import TRUE
 from pypto_verified.records import dataclass
 from verifiers.race.accesses import READINGS
 from verifiers.race.cluster import Cluster
 from verifiers.race.dealings import Between, Key, Touch
 from verifiers.race.lanes import lanes_of, pairs_of_lanes
-from verifiers.race.members import LANE, Member, lane_of
+from verifiers.race.members import LANE, Member, lane_of, meeting_of
 from verifiers.race.on_chip import shared_on_chip
 from verifiers.race.parts import Part, deciding_both, parts_of
 from verifiers.race.rests import ORDERS, unneeded
@@ -40,14 +41,19 @@ def walk_cores(
     touches: bool = True,
 ) -> Cluster:
     """Both cores of a kernel together, under these numbers."""
-    lane = given.get(LANE, 0)
-    members = [
-        Member(p.kind, p.program, p.foreign_to(lane), Values(p.program, {**given, LANE: lane_of(p.kind, lane)}))
-        for p in parts]
+    lane, members = given.get(LANE, 0), members_of(parts, given)
     automatic = not context.explicit_sync and not any(is_manual(p.program) for p in parts)
     found = Cluster(members, context.target, symbolic, automatic, lane, eager, context.strict, touches)
     found.run()
     return found
+
+
+def members_of(parts: list[Part], given: dict[str, int]) -> list[Member]:
+    """The cores of a kernel, with the lane that the numbers name."""
+    lane = given.get(LANE, 0)
+    return [
+        Member(p.kind, p.program, p.foreign_to(lane), Values(p.program, {**given, LANE: lane_of(p.kind, lane)}))
+        for p in parts]
 
 
 def _sites(context: Context) -> Iterator[CoreSite]:
@@ -139,9 +145,16 @@ def _pairs(
 def _unsure(pair: Between, walks: list[Cluster], sides: Sides, why: str) -> str:
     """What keeps a pair from being known to be ordered in every run; '' if nothing in the order of the text does."""
     followed = not any(m.why for w in walks for m in w.members)
-    if not why and not pair.open and (pair.parted or followed):
+    if not why and not pair.open and (followed or (pair.parted and not any(map(_meets_by_turns, walks[0].members)))):
         return ""
     return why or sides.unordered or "that the two cores tell each other of it in each turn of their loops is not known"
+
+
+def _meets_by_turns(member: Member) -> bool:
+    """Whether a core comes to a meeting of both in a loop or a branch: how many it has come to before another one, and
+    which of the other core's that is, then depends on more than the text."""
+    return any(step.op.name == "pto.syncall" and meeting_of(step) and (step.loops or step.path is not TRUE)
+               for step in member.program.steps if step.op not in member.foreign)
 
 
 def _joined(walks: list[Cluster]) -> dict[Key, Between]:

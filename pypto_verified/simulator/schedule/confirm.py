@@ -9,6 +9,7 @@ from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.contents import ANY, NO_ZERO, Contents
 from pypto_verified.simulator.errors import DivisionError, StepLimitError
 from pypto_verified.simulator.run import MAX_STEPS
+from pypto_verified.simulator.schedule.confirm_counters import waits_for
 from pypto_verified.simulator.schedule.confirm_pipes import PIPE_RULES, is_transfer, seen_of_pipe
 from pypto_verified.simulator.schedule.faults import CounterError, LeftSetError
 from pypto_verified.simulator.schedule.outcome import At, Outcome, Race, first_difference
@@ -26,6 +27,7 @@ _BLOCKS = "RACE-BLOCK"
 _COUNTER, _PIPE_COUNTER = "EVENT-COUNT", "FIFO-COUNTER"
 _AHEAD = ("program", "late", "eager", "random")
 """Schedules of which one lets either core run ahead of the other."""
+_NOTHING: frozenset[int] = frozenset()
 ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE, _SHARED, _COUNTER, _PIPE_COUNTER, *PIPE_RULES)
 """Rules whose failure shows in the order of a run."""
 BEHIND = ("not run: deadlock: ", "not run: a flag is misused first: ")
@@ -50,13 +52,16 @@ def confirm_order(
         return _compared(outcome, replay(
             module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, apart=True))
     if rule in (_COUNTER, _PIPE_COUNTER):
-        for schedule in _AHEAD:
+        waits = waits_for(module, line, target)
+        for schedule, held in (*((name, _NOTHING) for name in _AHEAD), *([("program", waits)] if waits else ())):
             ahead = replay(
-                module, function, witness, target, schedule=schedule, seed=seed, strict=strict, max_steps=max_steps)
+                module, function, witness, target, schedule=schedule, seed=seed, strict=strict, max_steps=max_steps,
+                held=held)
             full = next((e for e in ahead.errors if isinstance(e, CounterError) and (
                 e.line == line or rule == _PIPE_COUNTER)), None)
             if full is not None:
-                return f"confirmed: pipe: {full} (--schedule {schedule})"
+                lines = "".join(f" --hold {n}" for n in sorted(held))
+                return f"confirmed: pipe: {full} (--schedule {schedule}{lines})"
     if outcome.stopped and isinstance(outcome.errors[-1], DivisionError) and contents == ANY:
         contents = Contents(NO_ZERO)
         outcome = replay(
