@@ -45,6 +45,8 @@ def pairs(context: Context) -> Iterator[BlockSite]:
         ordered = next(filter(None, (_unfollowed(p, context.target) for p in (one, two))), "")
         for a, b in product(_global(one, context.target), _global(two, context.target)):
             parted = barriers[0][a.step.index] != barriers[1][b.step.index]
+            if one.kind != two.kind and ordered:
+                parted = False  # two texts, and which barriers of theirs are one depends on turns of loops
             ends, alike = (_key(one, a), _key(two, b)), (parted, a is b and a.scalar)
             if (*ends, *alike) not in seen and _meet(one.program, a, b):
                 seen.add((*ends, *alike))
