@@ -16,10 +16,11 @@ from pypto_verified.pto.module import EnumAttr
 from pypto_verified.records import dataclass
 from verifiers.access import Step, SymbolKind, TileUse, Window
 from verifiers.access.indexed import Indexed, by_row, indexed
+from verifiers.covering import shape
 from verifiers.index_range import BLOCK_BYTES, count, range_of
 from verifiers.layout_ops import layout_name
 from verifiers.op_sites import empty, is_vec, names, unless_refused
-from verifiers.rule import SAFETY, Rule, Witness
+from verifiers.rule import SAFETY, Rule
 from verifiers.sites import Context, OpSite, Site, TileSite, op_sites, op_text
 
 _REPEAT_BYTES = 256
@@ -157,10 +158,6 @@ def _enough(s: TakenSite) -> Cond:
     return any_of((fits, empty(rows, cols)))
 
 
-def _shape(tile: TileUse, w: Witness) -> str:
-    return f"{w(tile.valid_rows)} x {w(tile.valid_cols)}"
-
-
 VALID_INDEX: Rule[TakenSite] = Rule(
     id="VALID-INDEX", kind=SAFETY, observable=True, requires=("VF-01",), assumptions=("OUT-OF-VALID",),
     source="PTO-ISA TGather.hpp, TGatherB.hpp (the result is gone through), TScatter.hpp (the indices), MGather.hpp",
@@ -170,7 +167,7 @@ VALID_INDEX: Rule[TakenSite] = Rule(
         f"a2a3 gathers {_REPEAT_BYTES} bytes at a time, also behind the last valid column"),
     goal=lambda s: _enough(s) & s.told,
     explain=lambda s, w: (
-        f"{op_text(s.op)} takes an index for each of {_shape(s.places, w)} elements of {s.places.name}; "
+        f"{op_text(s.op)} takes an index for each of {shape(s.places, w)} elements of {s.places.name}; "
         f"{s.indices} has {w(s.rows)} x {w(s.cols)} valid ones"),
     help=lambda s: f"give {s.indices} and {s.places.name} matching valid shapes",
     mutant=lambda s: s.rows >= s.places.valid_rows,
@@ -241,7 +238,7 @@ VALID_MASK: Rule[MaskSite] = Rule(
     goal=lambda s: _packs(s) & s.told,
     explain=lambda s, w: (
         f"the pattern keeps {w(_kept(s))} {'columns' if s.across else 'rows'} of {s.spread.name} "
-        f"({_shape(s.spread, w)} valid); {s.packed.name} has {_shape(s.packed, w)} valid of {s.packed.type.rows} x "
+        f"({shape(s.spread, w)} valid); {s.packed.name} has {shape(s.packed, w)} valid of {s.packed.type.rows} x "
         f"{s.packed.type.cols}"),
     help=lambda s: f"give {s.packed.name} as many full rows as the pattern keeps elements",
     mutant=lambda s: s.packed.valid_rows <= s.spread.valid_rows,

@@ -10,6 +10,7 @@ from pypto_verified.pto.types import TileBufType
 from verifiers.access import TileUse
 from verifiers.access.overlap import same_bytes
 from verifiers.elementwise import OPS, sources
+from verifiers.op_sites import move_sites
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, OpSite, TileSite, op_sites
 
@@ -126,10 +127,6 @@ LAYOUT_FRACTAL: Rule[TileSite] = Rule(
 )
 
 
-def _moves(context: Context) -> Iterator[OpSite]:
-    return (s for s in op_sites(context) if s.op.name == "pto.tmov" and s.step.tiles("src") and s.step.tiles("dst"))
-
-
 def _ends(s: OpSite) -> tuple[TileBufType, TileBufType]:
     return s.step.tiles("src")[0].type, s.step.tiles("dst")[0].type
 
@@ -147,7 +144,7 @@ def _elsewhere(s: OpSite) -> Cond:
 LAYOUT_MOVE: Rule[OpSite] = Rule(
     id="LAYOUT-MOVE", kind=SAFETY, observable=True, requires=("VF-01",), source="PTOAS#421, pypto#2100",
     claim="a move between two layouts does not stay in place",
-    sites=_moves, applies=always,
+    sites=move_sites, applies=always,
     goal=lambda s: any_of((_one_layout(s), _elsewhere(s))),
     explain=lambda s, w: f"tmov changes {_layout(_ends(s)[0])} to {_layout(_ends(s)[1])} at one address",
     help=lambda s: "give the destination bytes of its own",

@@ -20,6 +20,7 @@ from verifiers.op_sites import (
     ROW_REDUCTION,
     TransferSite,
     is_vec,
+    move_sites,
     names,
     transfer_sites,
     unless_refused,
@@ -144,10 +145,6 @@ LAYOUT_VECTOR: Rule[TileSite] = Rule(
 )
 
 
-def _moves(context: Context) -> Iterator[OpSite]:
-    return (s for s in op_sites(context) if s.op.name == "pto.tmov" and s.step.tiles("src") and s.step.tiles("dst"))
-
-
 def _ends(s: OpSite) -> tuple[TileUse, TileUse]:
     return s.step.tiles("src")[0], s.step.tiles("dst")[0]
 
@@ -161,7 +158,7 @@ LAYOUT_COPY: Rule[OpSite] = Rule(
     id="LAYOUT-COPY", kind=SAFETY, observable=True, requires=("VF-01",),
     source="PTO-ISA npu/a2a3 TMov.hpp: vec to vec copies 32-byte blocks",
     claim="a move within vec on a2a3 keeps the layout, since it copies blocks as they lie",
-    sites=_moves,
+    sites=move_sites,
     applies=lambda s: all(map(is_vec, _ends(s))) and s.context.target.name == "a2a3" and unless_refused(
         s, _copied(s), _LAYOUTS),
     goal=_copied,

@@ -126,6 +126,11 @@ def sources(step: Step) -> tuple[TileUse, ...]:
     return step.reads()
 
 
+def move_sites(context: Context) -> Iterator[OpSite]:
+    """Moves of one tile into another."""
+    return (s for s in op_sites(context) if s.op.name == "pto.tmov" and s.step.tiles("src") and s.step.tiles("dst"))
+
+
 def compute_sites(ops: frozenset[str]) -> Callable[[Context], Iterator[OpSite]]:
     """All sites of these ops whose destination and tile sources are resolved."""
 

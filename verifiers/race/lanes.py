@@ -8,13 +8,10 @@ from pypto_verified.index import IntLike, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
-from verifiers.access import AccessProgram, SymbolKind
+from verifiers.access import AccessProgram
 from verifiers.race.accesses import Access, accesses_of, is_global
-from verifiers.race.members import LANE
+from verifiers.race.members import LANE, ON_ALL_CORES
 from verifiers.race.places import Place, apart
-
-_SAME = frozenset({SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM, SymbolKind.BLOCK, SymbolKind.LAUNCH})
-"""Kinds of symbols that stand for the same on both, but for the number of the core."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,7 +31,8 @@ class Lane:
         kinds = self.program.symbols.kinds
         named = symbols_of(*access.place.exprs())
         own: dict[str, IntLike] = {
-            n: symbol(f"{n} of lane {self.number}", a.lo, a.hi) for n, a in named.items() if kinds.get(n) not in _SAME}
+            n: symbol(f"{n} of lane {self.number}", a.lo, a.hi) for n, a in named.items()
+            if kinds.get(n) not in ON_ALL_CORES}
         return access.place.at({**own, LANE: self.number})
 
 

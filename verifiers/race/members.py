@@ -7,13 +7,15 @@ from dataclasses import field
 
 from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.records import dataclass
-from verifiers.access import AccessProgram, Step
+from verifiers.access import AccessProgram, Step, SymbolKind
 from verifiers.race.order import Order
 from verifiers.race.values import Values
 
 LANE = "subblock_idx"
 """What a vector core's own number is called."""
 POPS = ("pto.tpop_from_aic", "pto.tpop_from_aiv")
+ON_ALL_CORES = frozenset({SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM, SymbolKind.BLOCK, SymbolKind.LAUNCH})
+"""Kinds of symbols that stand for the same on all cores of a block, but for the number of a core."""
 
 
 @dataclass(slots=True, eq=False)

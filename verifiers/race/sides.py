@@ -9,13 +9,13 @@ from itertools import product
 from pypto_verified.index import Cond, all_of
 from pypto_verified.index.cond import TRUE
 from pypto_verified.targets import Target
-from verifiers.access import AccessProgram, SymbolKind
+from verifiers.access import AccessProgram
 from verifiers.cross_flags import named_flag
 from verifiers.pipes import LANES, shared_names
 from verifiers.race.accesses import Access, accesses_of, is_global
 from verifiers.race.exchange import Pair
 from verifiers.race.hearing import Hearing, Told
-from verifiers.race.members import LANE
+from verifiers.race.members import LANE, ON_ALL_CORES
 from verifiers.race.parts import Part, parts_of
 from verifiers.race.places import apart
 from verifiers.race.sync import is_manual
@@ -23,10 +23,6 @@ from verifiers.race.talk import NotFollowedError, Talk
 from verifiers.race.together import Together
 from verifiers.sites import Context
 from verifiers.solver.cone import conjuncts, names_of
-
-_SAME = frozenset({SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM, SymbolKind.BLOCK, SymbolKind.LAUNCH})
-"""Kinds of symbols that stand for the same on all cores of a block."""
-
 
 _FEW_AGES = 4
 """Waits of a flag that are told apart at first: the answer of the other core is rarely older."""
@@ -171,7 +167,7 @@ def _made(
 ) -> Sides:
     a, b = (p.program for p in parts)
     if a is b:
-        shared = frozenset(n for n, kind in a.symbols.kinds.items() if kind in _SAME)
+        shared = frozenset(n for n, kind in a.symbols.kinds.items() if kind in ON_ALL_CORES)
     else:
         shared = shared_names(a, b, target)
     known = all_of(c for c in conjuncts(own.symbols.facts & assumed) if names_of(c) <= shared)

@@ -8,8 +8,9 @@ from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
 
-from pypto_verified.index import Cond, Expr, holds, symbols_of
+from pypto_verified.index import Cond, Expr, symbols_of
 from pypto_verified.index.expr import Atom
+from verifiers.solver.points import holds_at
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +45,7 @@ def first_point(c: Cond, domain: Mapping[str, range]) -> dict[str, int] | None:
     names = list(domain)
     if prod(len(r) for r in domain.values()) <= _FEW:
         points = (dict(zip(names, p, strict=True)) for p in product(*(domain[n] for n in names)))
-        return next((p for p in points if _holds_at(c, p)), None)
+        return next((p for p in points if holds_at(c, p)), None)
     import numpy as np
 
     axes = {}
@@ -58,13 +59,6 @@ def first_point(c: Cond, domain: Mapping[str, range]) -> dict[str, int] | None:
         return None
     point = np.unravel_index(int(where[0]), shape)
     return {n: domain[n][int(i)] for n, i in zip(names, point, strict=True)}
-
-
-def _holds_at(c: Cond, point: Mapping[str, int]) -> bool:
-    try:
-        return holds(c, point)
-    except ZeroDivisionError:
-        return False
 
 
 def _condition(c: Cond, axes: Mapping[str, Ints]) -> tuple[Bools, Bools]:

@@ -3,8 +3,18 @@ choose."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pypto_verified.index import Cond, holds, symbols_of
 from verifiers.solver.cone import booleans_of
+
+
+def holds_at(c: Cond, point: Mapping[str, int]) -> bool:
+    """Whether a condition holds for some values: not where one of its terms has none."""
+    try:
+        return holds(c, point)
+    except ZeroDivisionError:
+        return False
 
 
 def plain_model(c: Cond) -> tuple[dict[str, int], dict[str, bool]] | None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pypto_verified.index import Cond, Expr, all_of, any_of, holds, substitute, symbols_of
+from pypto_verified.index import Cond, Expr, all_of, any_of, substitute, symbols_of
 from pypto_verified.index.cond import TRUE, nonneg
 from pypto_verified.index.expr import Monomial, from_atom, polynomial
 from verifiers.solver.cone import booleans_of, conjuncts
 from verifiers.solver.ladder import Ladder
+from verifiers.solver.points import holds_at
 
 _PROBES = 40
 """Numbers up to two to this power are looked at for the ends of an interval."""
@@ -56,7 +57,7 @@ def _interval(ladder: Ladder, hypotheses: Cond, c: Cond) -> Cond:
     if len(names) != 1 or any(True for _ in booleans_of(c)) or all(map(_is_bound, conjuncts(c))):
         return c
     ((name, atom),) = names.items()
-    low, high = _ends(lambda n: _holds(c, {name: n}))
+    low, high = _ends(lambda n: holds_at(c, {name: n}))
     x = from_atom(atom)
     found = all_of(([] if low is None else [x >= low]) + ([] if high is None else [x <= high]))
     same = found is not TRUE and ladder.entails(hypotheses & found, c) and ladder.entails(hypotheses & c, found)
@@ -69,10 +70,10 @@ def _is_bound(c: Cond) -> bool:
         len(mono) == 1 and mono[0].kind == "sym" and abs(k) == 1 for mono, k in c.expr.terms)
 
 
-def _ends(holds_at: Callable[[int], bool]) -> tuple[int | None, int | None]:
+def _ends(holds_for: Callable[[int], bool]) -> tuple[int | None, int | None]:
     """Where the stretch of numbers begins and ends at which something holds; None for an end beyond all probes."""
     probes = sorted({sign * n for k in range(_PROBES) for n in (0, 1 << k, (1 << k) - 1) for sign in (-1, 1)})
-    inside = [n for n in probes if holds_at(n)]
+    inside = [n for n in probes if holds_for(n)]
     if not inside:
         return None, None
     ends: list[int | None] = []
@@ -84,16 +85,9 @@ def _ends(holds_at: Callable[[int], bool]) -> tuple[int | None, int | None]:
         outside = probes[at]
         while abs(outside - last) > 1:
             middle = (outside + last) // 2
-            last, outside = (middle, outside) if holds_at(middle) else (last, middle)
+            last, outside = (middle, outside) if holds_for(middle) else (last, middle)
         ends.append(last)
     return ends[0], ends[1]
-
-
-def _holds(c: Cond, point: dict[str, int]) -> bool:
-    try:
-        return holds(c, point)
-    except ZeroDivisionError:
-        return False
 
 
 def _project(goal: Cond, hypotheses: Cond, inner: frozenset[str]) -> Cond:
