@@ -116,9 +116,10 @@ def _scheduled(request: Request, show: Callable[[str], None]) -> Simulation:
     first = launch["block_idx"]
     outcome = launched(
         group, {f.name: f for f in module.funcs}, program.target, arrays, scalars,
-        Launch(request.schedule, request.seed, request.blocks, first, max(launch["block_num"], first + 1)
-               if request.blocks is None else None, None, launch["subblock_idx"], request.cores,
-               trace=request.trace, held=_held(module, request.held)),
+        Launch(request.schedule, request.seed, request.blocks, first,
+               count=max(launch["block_num"], first + 1) if request.blocks is None else None,
+               lane=launch["subblock_idx"], chip=request.cores, trace=request.trace,
+               held=_held(module, request.held)),
         {k.func.name: k.names for k in kernels},
     )
     for run in (outcome, outcome.other) if request.trace else ():

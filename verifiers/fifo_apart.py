@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations, product
 
-from pypto_verified.index import TRUE, Cond, Expr, any_of, substitute, symbols_of
+from pypto_verified.index import TRUE, Cond, Expr, any_of, substitute, symbol, symbols_of
 from pypto_verified.index.cond import as_cond
 from pypto_verified.pto.legality_context import INITS, pipe_id
 from pypto_verified.pto.types import PtrType
@@ -20,10 +20,12 @@ from verifiers.fifo_mirror import OPS
 from verifiers.fifo_overwrite import Overwritten, Ring, Tried, Way, overwritten
 from verifiers.fifo_slots import slots_of_pipe
 from verifiers.fifo_turns import way
+from verifiers.launched import OTHER_BLOCK, counts_to_judge, two_blocks
 from verifiers.pipes import facts_of, peers
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 
+_OTHER = BLOCK + "_other"
 _BOTH = 3
 """The mask of a pipe with both directions."""
 _WORDS = {"aiv": "to the vector cores", "aic": "to the cube"}
@@ -158,12 +160,15 @@ FIFO_APART: Rule[ApartSite] = Rule(
 
 @dataclass(frozen=True, slots=True)
 class BlocksSite(Site):
-    """Where one ring begins in the first block of a launch, and another, or the same, in the second."""
+    """Where one ring begins in a block of a launch, and another, or the same, in another block. `both`: what tells the
+    blocks apart; `few`: not any number of them (assumption FEW-BLOCKS)."""
 
     one: InMemory
     other: InMemory
     first: Expr
     second: Expr
+    both: Cond
+    few: bool
 
     @property
     def apart(self) -> Cond:
@@ -174,22 +179,41 @@ def _of_blocks(context: Context) -> Iterator[BlocksSite]:
     """Rings whose place is computed from the index of the block. One that is not is each block's own."""
     for one, other in product(_rings(context), repeat=2):
         if one.arena == other.arena and BLOCK in {*symbols_of(one.base), *symbols_of(other.base)}:
-            first, second = (substitute(r.base, {BLOCK: n}) for n, r in enumerate((one, other)))
-            label = f"{op_text(one.init.op)} {one} and {other} of the next block"
-            yield BlocksSite(context, one.init.op, TRUE, label, one, other, first, second)
+            yield from _compared(context, one, other)
+
+
+def _compared(context: Context, one: InMemory, other: InMemory) -> Iterator[BlocksSite]:
+    label = f"{op_text(one.init.op)} {one} and {other} of another block"
+    theirs = symbol(_OTHER, 0)
+
+    def site(number: int, few: bool = False) -> BlocksSite:
+        count = {BLOCKS: number} if number else {}
+        first, second = substitute(one.base, count), substitute(other.base, {**count, BLOCK: theirs})
+        both = two_blocks(symbol(BLOCK, 0), theirs, number, alike=False)
+        return BlocksSite(context, one.init.op, TRUE, label, one, other, first, second, both, few)
+
+    def holds(number: int) -> bool:
+        made = site(number)
+        known = context.program.symbols.facts & context.assumed & made.both
+        return context.ladder.entails(known, made.apart, brief=True)
+
+    for number, few in counts_to_judge(context, holds):
+        yield site(number, few)
 
 
 FIFO_BLOCKS: Rule[BlocksSite] = Rule(
     id="FIFO-BLOCKS",
-    formula="start(ring, 0) + bytes(ring) <= start(other, 1), or start(other, 1) + bytes(other) <= start(ring, 0)",
+    formula="start(ring, i) + bytes(ring) <= start(other, j), or start(other, j) + bytes(other) <= start(ring, i)",
     kind=SAFETY, observable=False, requires=("XC-09",), source="PTOAS#481, PTO-ISA TPush.hpp",
     unseen="a replay runs one block",
-    claim="the first two blocks of a launch have rings that share no byte",
-    sites=_of_blocks, applies=always, assumptions=("BLOCK-INDEX",), chosen=lambda s: frozenset({BLOCKS}),
-    goal=lambda s: s.apart,
+    claim="no two blocks of a launch have rings that share a byte",
+    sites=_of_blocks, applies=always, assumptions=("BLOCK-INDEX", "FEW-BLOCKS"),
+    unneeded=lambda s: () if s.few else ("FEW-BLOCKS",), chosen=lambda s: frozenset({BLOCKS}),
+    named=lambda s: {OTHER_BLOCK: symbol(_OTHER, 0)},
+    given=lambda s: s.both, goal=lambda s: s.apart,
     explain=lambda s, w: (
-        f"the {s.one.bytes} bytes of {s.one} begin at byte {w(s.first)} in block 0, the {s.other.bytes} of {s.other} "
-        f"at byte {w(s.second)} in block 1"),
+        f"the {s.one.bytes} bytes of {s.one} begin at byte {w(s.first)} in block {w(symbol(BLOCK, 0))}, the "
+        f"{s.other.bytes} of {s.other} at byte {w(s.second)} in block {w(symbol(_OTHER, 0))}"),
     help=lambda s: "let the place grow by the bytes of all rings of a block from one block to the next",
     mutant=lambda s: s.apart | as_cond(s.one.way != s.other.way),
 )

@@ -9,7 +9,7 @@ from functools import cached_property
 from time import perf_counter
 
 from pypto_verified.errors import Location
-from pypto_verified.index import Cond, symbols_of
+from pypto_verified.index import Cond, Expr, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE, as_cond
 from pypto_verified.pto.module import Op
 from pypto_verified.report.model import Finding, FunctionResult, Kind, Obligation, Verdict
@@ -277,7 +277,7 @@ class Judge:
                 message += f"; callers or data decide it by {', '.join(opaque)}"
             elif made:  # no caller knows these
                 message += f"; how the kernel computes {', '.join(made)} is not followed"
-            else:
+            elif names_of(wanted) <= self.program.symbols.shown.keys():
                 needs = repr(wording.cond(wanted))
                 self._wanted[wanted] = needs
         help = rule.help(worded)
@@ -287,7 +287,8 @@ class Judge:
             rule.id, rule.kind, decision.verdict, message, place, help=help, needs=needs,
             witness=self._witness(
                 decision, hypotheses, frozenset(led or rule.shown(site) or ()) or
-                names_of(goal) | (names_of(site.path) & self.unconstrained) or names_of(site.path)))
+                names_of(goal) | (names_of(site.path) & self.unconstrained) or names_of(site.path),
+                rule.named(site)))
 
     def _named_values(self, decision: Decision) -> dict[str, int]:
         """The model, and the value of every name that users see."""
@@ -298,9 +299,9 @@ class Judge:
         return {**decision.model, **named}
 
     def _witness(
-        self, decision: Decision, hypotheses: Cond, seeds: frozenset[str]
+        self, decision: Decision, hypotheses: Cond, seeds: frozenset[str], named: Mapping[str, Expr]
     ) -> tuple[tuple[str, int], ...]:
-        """The values that matter to `seeds`, under the names users know."""
+        """The values that matter to `seeds`, under the names users know, and those that the rule names."""
         _, _, names = split_by_relevance(hypotheses, seeds)
         value = Witness(decision.model)
         found: list[tuple[str, int]] = []
@@ -308,6 +309,7 @@ class Judge:
             own = set(symbols_of(shown.expr))
             if not shown.other and own & names and own <= set(decision.model):
                 found.append((name, value(shown.expr)))
+        found += [(name, value(e)) for name, e in named.items() if set(symbols_of(e)) <= set(decision.model)]
         flags = (name.partition("?")[0] for name in self.program.symbols.truths)
         return (*found, *((name, decision.model[name]) for name in flags if name in decision.model))
 

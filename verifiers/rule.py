@@ -59,6 +59,8 @@ class Rule(Generic[S]):
     and one that fails within `given` refuted, all the same. `chosen`: parameters that the rule may choose against a
     goal, such as those that count iterations.
 
+    `named`: what a witness tells beside the symbols of the text, by name.
+
     `led`: values of a run that fails at an undecided site where data lead there, None where the rule itself has found
     none. Such a failure counts once a run has shown it; nobody looks for one of a rule without this.
     """
@@ -82,6 +84,7 @@ class Rule(Generic[S]):
     undecided: Callable[[S], str] = field(default=lambda s: "")
     chosen: Callable[[S], frozenset[str]] = field(default=lambda s: frozenset())
     shown: Callable[[S], Mapping[str, int] | None] = field(default=lambda s: None)
+    named: Callable[[S], Mapping[str, Expr]] = field(default=lambda s: {})
     led: Callable[[S], Mapping[str, int] | None] | None = None
     formula: str = ""
 

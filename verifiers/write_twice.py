@@ -1,16 +1,17 @@
 """WRITE, across the blocks and lanes of a launch: no two of them write one element, unless they add to it.
 
 Judged are stores whose place is computed from the index of the block or lane, be it through the bounds of a loop: there
-the author divides the tensor. How many blocks there are the text does not say, so the first two are compared; where
-their number has a part in the place, as in a loop in which blocks take turns, there are as many as launches tell, or
-just these two. Every other value that belongs to one run of the op, such as a loop counter, is its own in each of the
-two; where a scalar of the caller has a part in the place, or in whether the op runs, nothing is said.
+the author divides the tensor. Any two blocks are compared, of as many as launches or callers tell, else of any number,
+or of few where it does not hold for more (assumption FEW-BLOCKS). Every other value that belongs to one run of the op,
+such as a loop counter, is its own in each of the two; where a scalar of the caller has a part in the place, or in
+whether the op runs, nothing is said.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pypto_verified.index import (
     TRUE,
@@ -20,6 +21,7 @@ from pypto_verified.index import (
     any_of,
     const,
     eq,
+    ne,
     substitute,
     substitute_cond,
     symbol,
@@ -30,7 +32,7 @@ from pypto_verified.pto.module import EnumAttr
 from pypto_verified.records import dataclass
 from verifiers.access import BLOCK, BLOCKS, LANE, Step, SymbolKind, Window
 from verifiers.access.symbols import UNCONSTRAINED, Symbols
-from verifiers.launched import block_numbers
+from verifiers.launched import ANY, OTHER_BLOCK, counts_to_judge, two_blocks
 from verifiers.race.parts import parts_of
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
@@ -44,7 +46,8 @@ _OWN = frozenset({SymbolKind.TRIP, SymbolKind.DEFINED})
 class TwiceSite(Site):
     """One store in two blocks, or in the two lanes of a block: the first one's window and the second one's. `index`
     names what tells them apart, `other` is its value in the second, `both` what is known of that one. `alike`: the
-    place is not told from the lane's index, so that both lanes may write there (assumption LANES-ALIKE)."""
+    place is not told from the lane's index, so that both lanes may write there (assumption LANES-ALIKE). `few`: not any
+    number of blocks (assumption FEW-BLOCKS)."""
 
     tensor: str
     index: str
@@ -55,6 +58,7 @@ class TwiceSite(Site):
     other_sizes: tuple[Expr, ...]
     both: Cond
     alike: bool = False
+    few: bool = False
 
     @property
     def why(self) -> str:
@@ -66,18 +70,32 @@ class TwiceSite(Site):
 def _sites(context: Context) -> Iterator[TwiceSite]:
     symbols, shared = context.program.symbols, _by_both_lanes(context)
     alone = first_lane_alone(context.program.func, context.target)
-    numbers = block_numbers(context)
     for step in context.program.steps:
         for window in () if adds(step) else _stored(step):
             placed, names = _told(symbols, step, window)
             for index in (BLOCK, LANE):
                 if index in placed and not (index == LANE and step.op in alone):
-                    counted = numbers if BLOCKS in names else (0,)
-                    yield from (_site(context, step, window, index, names, n) for n in counted)
+                    yield from _compared(context, step, window, index, names)
                 elif index == LANE and step.index in shared:
                     yield TwiceSite(
                         context, step.op, step.path, f"{op_text(step.op)} {window.view.name} lanes", window.view.name,
                         LANE, const(1), window.offsets, window.sizes, window.offsets, window.sizes, TRUE, alike=True)
+
+
+def _compared(
+    context: Context, step: Step, window: Window, index: str, names: frozenset[str]
+) -> Iterator[TwiceSite]:
+    if index == LANE:
+        yield _site(context, step, window, index, names, ANY)
+        return
+
+    def holds(number: int) -> bool:
+        site = _site(context, step, window, index, names, number)
+        known = all_of((context.program.symbols.facts, context.assumed, site.path, site.both))
+        return context.ladder.entails(known, _apart(site), brief=True)
+
+    for number, few in counts_to_judge(context, holds):
+        yield replace(_site(context, step, window, index, names, number), few=few)
 
 
 def _told(symbols: Symbols, step: Step, window: Window) -> tuple[frozenset[str], frozenset[str]]:
@@ -137,7 +155,7 @@ def related(symbols: Symbols, names: frozenset[str]) -> frozenset[str]:
 def _site(
     context: Context, step: Step, window: Window, index: str, names: frozenset[str], number: int
 ) -> TwiceSite:
-    """`number` of blocks, 0 where it has no part in this."""
+    """`number` of blocks, or ANY."""
     symbols = context.program.symbols
     own = {n for n in names if symbols.kinds.get(n) in _OWN} | ({BLOCK, LANE} & names if index == BLOCK else {LANE})
     count = {BLOCKS: number} if number else {}
@@ -148,9 +166,9 @@ def _site(
     parts: list[Cond | Expr] = [*known, *offsets, *lengths]
     atoms = {n: a for part in parts for n, a in symbols_of(part).items()}
     others = {n: symbol(f"{n}_other", atoms[n].lo, atoms[n].hi) for n in sorted(own) if n in atoms}
-    both = all_of((
-        eq(symbols.shown[index].expr, 0), eq(others[index], 1), *(eq(symbol(n), k) for n, k in count.items()),
-        *(facts if count else ()), *(substitute_cond(c, others) for c in known)))
+    one = symbols.shown[index].expr
+    apart = two_blocks(one, others[index], number, alike=True) if index == BLOCK else eq(one, 0) & eq(others[index], 1)
+    both = all_of((apart, *(facts if count else ()), *(substitute_cond(c, others) for c in known)))
     label = f"{op_text(step.op)} {window.view.name} {index}"
     starts, sizes = (tuple(substitute(e, others) for e in es) for es in (offsets, lengths))
     return TwiceSite(
@@ -177,16 +195,21 @@ def _places(s: TwiceSite, w: Witness) -> str:
         f"from [{second}] on")
 
 
+def _unneeded(s: TwiceSite) -> tuple[str, ...]:
+    return (*(("BLOCK-INDEX",) if s.alike else ("LANES-ALIKE",)), *(() if s.few else ("FEW-BLOCKS",)))
+
+
 WRITE_TWICE: Rule[TwiceSite] = Rule(
     id="WRITE-TWICE", kind=SAFETY, observable=True, requires=("VF-01",), source="pypto#1371",
-    claim="the first two blocks of a launch, and the lanes of a block, do not write one element, unless they add to it",
-    sites=_sites, applies=always, assumptions=("BLOCK-INDEX", "LANES-ALIKE"),
-    unneeded=lambda s: ("BLOCK-INDEX",) if s.alike else ("LANES-ALIKE",), undecided=lambda s: s.why,
+    claim="no two blocks of a launch, and no two lanes of a block, write one element, unless they add to it",
+    sites=_sites, applies=always, assumptions=("BLOCK-INDEX", "LANES-ALIKE", "FEW-BLOCKS"),
+    unneeded=_unneeded, undecided=lambda s: s.why,
     given=lambda s: s.both if not s.why else False, chosen=lambda s: frozenset({BLOCKS}),
+    named=lambda s: {OTHER_BLOCK: s.other} if s.index == BLOCK else {},
     goal=lambda s: not s.why and (s.alike or _apart(s)),
     explain=_places,
     help=lambda s: "let the place grow by the size of the window from one index to the next, or store with an atomic",
-    mutant=lambda s: any_of((_apart(s), s.starts[0] < s.other_starts[0])),
+    mutant=lambda s: any_of((_apart(s), ne(s.starts[0], s.other_starts[0]))),
 )
 
 RULES = (WRITE_TWICE,)

@@ -123,9 +123,11 @@ def _left(
 
 
 def _twice(func: Func, witness: Mapping[str, int], target: Target, seed: int, max_steps: int) -> str:
-    """What the first two blocks both write, or the two lanes of a block."""
+    """What two blocks both write, or the two lanes of a block."""
     index = "block_idx" if "block_idx" in witness else "subblock_idx"
-    both = [{**witness, "block_num": 2, index: i} for i in (0, 1)]
+    two = (witness.get(index, 0), witness.get("other_block_idx", 1)) if index == "block_idx" else (0, 1)
+    count = max(*two, witness.get("block_num", 0) - 1) + 1
+    both = [{**witness, "block_num": count, index: i} for i in two]
     first, second = (written_elements(func, one, target, seed, max_steps=max_steps) for one in both)
     if isinstance(first, str) or isinstance(second, str):
         return f"not run: the run stops before: {first if isinstance(first, str) else second}"

@@ -214,6 +214,12 @@ _ROWS = (
         "PTO-ISA TPop.hpp: without a split each lane has the whole tile; PyPTO SplitVectorKernel guards such bodies",
     ),
     Assumption(
+        "FEW-BLOCKS", "a launch of which neither the kernel's file nor a caller says how many blocks it has, has as "
+        "many as the chip has cores for, or two where that would be too many",
+        "it may have any number of blocks", ("RACE", "WRITE", "FIFO"),
+        "a kernel that halves a tensor by the index of its block is right for two",
+    ),
+    Assumption(
         "BLOCKS-DATA", "where more than the index of the block says what bytes each block of a launch reads and "
         "writes, or it says nothing, no block is disturbed by what another one writes",
         "what blocks use is compared whatever says it", ("RACE",),

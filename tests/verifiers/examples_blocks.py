@@ -44,6 +44,9 @@ BY_DATA = ("%word = pto.load_scalar %p[%block] : !pto.ptr<f32> -> f32", "%some =
            "%row = arith.index_cast %some : i32 to index", get("mine"), put("row"))
 """A block stores where data say."""
 
+HALVES = ("%half = arith.remsi %block, %c2 : index", "%row = arith.muli %half, %c16 : index")
+"""The first half for even blocks, the second for odd ones."""
+
 PAIRS: dict[str, Pair] = {
     "RACE-BLOCK": Pair(
         blocks(put("mine"), meeting(), get("next"), put("mine", "qv")),

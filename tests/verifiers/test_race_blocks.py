@@ -9,7 +9,7 @@ from pypto_verified.report.model import Verdict
 from pypto_verified.simulator import schedule
 from pypto_verified.simulator.schedule.confirm import confirm_order
 from pypto_verified.targets import target
-from tests.verifiers.examples_blocks import ALL, BY_DATA, TILE, blocks, get, meeting, put
+from tests.verifiers.examples_blocks import ALL, BY_DATA, HALVES, TILE, blocks, get, meeting, put
 from tests.verifiers.kernels import check, fill, verdicts
 from verifiers import Options, verify
 from verifiers.options import Launch
@@ -27,7 +27,7 @@ def again(access: str) -> str:
 def meet(text: str) -> bool:
     """Whether two blocks race in some run of the first two blocks, on a chip that they fill."""
     for order in ("program", "late", "eager", "random"):
-        run = schedule.replay(read(text, "k.pto"), "k", {}, target("a2a3"), schedule=order, blocks=2)
+        run = schedule.replay(read(text, "k.pto"), "k", {}, target("a2a3"), schedule=order, blocks=(0, 1))
         if any(r.first.core != r.second.core for r in run.races):
             return True
     return False
@@ -218,3 +218,43 @@ def test_a_cube_and_the_vector_core_of_another_block(barrier: str, expected: Ver
     text = blocks(*lines).replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")
     result = check(text, families="RACE", assume=("block_num == 24",))
     assert expected in verdicts(result, "RACE-BLOCK") <= {PROVED, expected}
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("assume", "strict", "expected"), [
+    (("block_num == 2",), False, PROVED), (("block_num == 3",), False, REFUTED), (("block_num <= 8",), False, REFUTED),
+    ((), False, PROVED), ((), True, REFUTED),
+])
+def test_any_two_blocks_of_as_many_as_there_may_be_are_compared(
+    assume: tuple[str, ...], strict: bool, expected: Verdict
+) -> None:
+    """Blocks 0 and 2 have the same half: where nobody tells how many there are, there are two."""
+    text = blocks(*HALVES, put("row"), again(put("row")))
+    result = check(text, families="RACE WRITE", assume=assume, strict=strict)
+    assert expected in verdicts(result, "RACE-BLOCK") <= {PROVED, expected}
+    assert verdicts(result, "WRITE-TWICE") == {expected}
+    own = [o for o in result.obligations if o.rule == "WRITE-TWICE"]
+    assert all(("FEW-BLOCKS" in o.assumptions) is (not assume and not strict) for o in own)
+    for f in (f for f in result.findings if f.verdict is REFUTED and f.rule == "RACE-BLOCK"):
+        assert {dict(f.witness)["block_idx"], dict(f.witness)["other_block_idx"]} == {0, 2}
+        seen = confirm_order(read(text, "k.pto"), "k", f.rule, dict(f.witness), target("a2a3"), line=f.text_line or 0,
+                             first=int(f.site.rpartition(" line ")[2].split()[0]))
+        assert seen.startswith("confirmed: ") and "block 0" in seen and "block 2" in seen
+
+
+@pytest.mark.parametrize(("step", "of_49"), [("c48", REFUTED), ("many", PROVED)])
+def test_as_many_blocks_as_the_chip_has_cores_take_turns(step: str, of_49: Verdict) -> None:
+    """In steps of 48 tiles the 49th block would come to the tile of the first one's second turn."""
+    text = blocks("%c48 = arith.constant 48 : index", f"scf.for %i = %block to %c512 step %{step} {{",
+                  "%row = arith.muli %i, %c16 : index", put("row"), "}")
+    for assume, expected in (((), PROVED), (("block_num == 48",), PROVED), (("block_num == 49",), of_49)):
+        own = [o for o in check(text, families="WRITE", assume=assume).obligations if o.rule == "WRITE-TWICE"]
+        assert {o.verdict for o in own} == {expected}
+        assert any("FEW-BLOCKS" in o.assumptions for o in own) <= (not assume)
+
+
+def test_rows_of_its_own_are_a_block_s_whatever_their_number() -> None:
+    result = check(blocks(put("mine"), get("mine")), families="RACE WRITE")
+    own = [o for o in result.obligations if o.rule in ("RACE-BLOCK", "WRITE-TWICE")]
+    assert {o.verdict for o in own} == {PROVED}
+    assert not any("FEW-BLOCKS" in o.assumptions for o in own)

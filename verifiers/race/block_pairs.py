@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from itertools import product
 
 from pypto_verified.index import FALSE, Cond, Expr, IntLike, all_of, eq, substitute_cond, symbol, symbols_of
@@ -14,7 +15,7 @@ from verifiers.access import Sequence as Nodes
 from verifiers.access.calls import reached
 from verifiers.access.symbols import UNCONSTRAINED
 from verifiers.cross_flags import named_flag
-from verifiers.launched import TWO, block_numbers
+from verifiers.launched import TWO, counts_to_judge, two_blocks
 from verifiers.pipes import shared_names
 from verifiers.race.accesses import Access, accesses_of, is_global
 from verifiers.race.block_values import of_the_block
@@ -39,7 +40,6 @@ def pairs(context: Context) -> Iterator[BlockSite]:
     if not any(BLOCK in p.program.symbols.kinds for p in parts):
         return
     seen: set[Hashable] = set()
-    numbers = block_numbers(context)
     for one, two in product(parts, (p for p in parts if p.program is own)):
         barriers = [_barriers(p, one.kind == two.kind) for p in (one, two)]
         ordered = next(filter(None, (_unfollowed(p, context.target) for p in (one, two))), "")
@@ -52,8 +52,21 @@ def pairs(context: Context) -> Iterator[BlockSite]:
                 seen.add((*ends, *alike))
                 if one.program is own:
                     seen.add((*ends[::-1], *alike))
-                counted = BLOCKS in _behind(one.program, a) | _behind(own, b)
-                yield from (_site(context, one, a, b, parted, ordered, n) for n in (numbers if counted else (0,)))
+                yield from _compared(context, one, a, b, parted, ordered)
+
+
+def _compared(context: Context, one: Part, a: Access, b: Access, parted: bool, ordered: str) -> Iterator[BlockSite]:
+    def site(number: int) -> BlockSite:
+        return _site(context, one, a, b, parted, ordered, number)
+
+    def holds(number: int) -> bool:
+        made = site(number)
+        if made.by_data:
+            return site(TWO).by_data
+        return parted or context.ladder.entails(made.both & made.path & context.assumed, made.apart, brief=True)
+
+    for number, few in counts_to_judge(context, holds):
+        yield replace(site(number), few=few)
 
 
 def _key(part: Part, access: Access) -> Hashable:
@@ -87,7 +100,7 @@ def _behind(program: AccessProgram, access: Access) -> frozenset[str]:
 def _site(
     context: Context, one: Part, a: Access, b: Access, parted: bool, ordered: str, number: int
 ) -> BlockSite:
-    """`number` of blocks, 0 where it has no part in this."""
+    """`number` of blocks, or ANY."""
     own, other = context.program, one.program
     involved = _behind(other, a) | _behind(own, b)
     count = {BLOCKS: number} if number else {}
@@ -96,8 +109,8 @@ def _site(
     block, theirs = symbol(BLOCK, 0), symbol(BLOCK + OTHER, 0)
     both = all_of((
         *(substitute_cond(c, count) for c in conjuncts(own.symbols.facts)),
-        *(substitute_cond(c, renamed) for c in conjuncts(other.symbols.facts)), path, eq(block + theirs, 1),
-        eq(symbol(BLOCKS), number) if number else symbol(BLOCKS) >= TWO))
+        *(substitute_cond(c, renamed) for c in conjuncts(other.symbols.facts)), path,
+        two_blocks(block, theirs, number, alike=False)))
     here, share_none = substitute_cond(b.step.path, count), apart(place, b.place.at(count))
     kinds = {n: own.symbols.kinds.get(n) or other.symbols.kinds.get(n) for n in involved - {BLOCKS}}
     given = frozenset(n for n, k in kinds.items() if k in UNCONSTRAINED)
@@ -105,7 +118,7 @@ def _site(
     # Where a loop walks over the places of other blocks, one op is taken to write there what theirs does.
     walks = a is b and a.scalar and BLOCK in involved - related(own.symbols, names(a.place))
     open_ = bool(walks or given or BLOCK not in involved or somewhere) and not parted
-    by_data = open_ and not context.ladder.entails(known, share_none)
+    by_data = open_ and not context.ladder.entails(known, share_none, brief=True)
     if by_data and not walks and not somewhere and {kinds[n] for n in given} <= _CALLERS:
         own_values = BLOCK in involved or _differ(other, a) or _differ(own, b)
         by_data = not (own_values and _always_share(context, known, share_none, (a, b), involved))
@@ -130,7 +143,8 @@ def _always_share(
     turns = (n for n, k in context.program.symbols.kinds.items() if k is SymbolKind.TRIP and n in involved)
     some = all_of(n > 0 for e in ends if isinstance(e.place, Box) for n in e.place.sizes)
     happens = all_of((known, some, *(eq(symbol(n, 0), symbol(n + OTHER, 0)) for n in turns)))
-    ways = (happens & eq(symbol(BLOCK, 0), block) for block in (0, 1))
+    first_two = happens & eq(symbol(BLOCK, 0) + symbol(BLOCK + OTHER, 0), 1)
+    ways = (first_two & eq(symbol(BLOCK, 0), block) for block in (0, 1))
     entails = context.ladder.entails
     return any(entails(way, ~share_none) and not entails(way, FALSE) for way in ways)
 

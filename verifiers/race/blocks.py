@@ -1,11 +1,11 @@
 """RACE: what one block of a launch writes to global memory and another one reads, or writes by another op.
 
 All blocks run the same text at once, on the same tensors, and nothing but a barrier of all cores orders them. Judged
-are the first two blocks. Where the index of the block tells a part of what they use, the author divides the tensor;
+are any two of as many as launches or callers tell, else of any number, or of few where it does not hold for more
+(assumption FEW-BLOCKS). Where the index of the block tells a part of what they use, the author divides the tensor;
 where it does not, or data and callers have a part in it too, they are taken not to disturb each other (BLOCKS-DATA),
 unless they meet whatever callers pass. Where the index says nothing of the place, all may write there one value.
-Where the number of blocks has a part in a place, as in a loop in which they take turns, there are as many as launches
-tell, or just these two. One op by which both write, at a place that is told from the index: WRITE-TWICE.
+One op by which both write, at a place that is told from the index: WRITE-TWICE.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.module import Op
 from pypto_verified.records import dataclass
 from verifiers.access import BLOCK
+from verifiers.launched import OTHER_BLOCK
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 
@@ -41,6 +42,7 @@ class BlockSite(Site):
     ordered: str
     by_data: bool
     chosen: frozenset[str]
+    few: bool = False
 
     @property
     def why(self) -> str:
@@ -61,8 +63,7 @@ class BlockSite(Site):
 def _sites(context: Context) -> Iterator[BlockSite]:
     """Pairs of accesses, of a function that may have a partner or asks for its block; most have neither."""
     kinds = {f.kernel_kind for f in context.module.funcs} if context.module is not None else set()
-    one_block = context.launches and all(launch.blocks == 1 for launch in context.launches)
-    if (BLOCK in context.program.symbols.kinds or kinds >= {"cube", "vector"}) and not one_block:
+    if BLOCK in context.program.symbols.kinds or kinds >= {"cube", "vector"}:
         from verifiers.race.block_pairs import pairs
 
         yield from pairs(context)
@@ -76,17 +77,20 @@ def _explain(s: BlockSite, w: Witness) -> str:
 
 
 def _unneeded(s: BlockSite) -> tuple[str, ...]:
-    return (*(() if s.parted else ("SYNCALL-WAITS",)), *(() if s.by_data else ("BLOCKS-DATA",)))
+    needed = {"SYNCALL-WAITS": s.parted, "BLOCKS-DATA": s.by_data, "FEW-BLOCKS": s.few}
+    return tuple(name for name, is_so in needed.items() if not is_so)
 
 
 BLOCKS_APART: Rule[BlockSite] = Rule(
     id="RACE-BLOCK",
-    formula="bytes(a, block 0) and bytes(b, block 1) share none, or a barrier of all cores stands between a and b",
+    formula="bytes(a, block i) and bytes(b, block j != i) share none, or a barrier of all cores stands between a and b",
     kind=SAFETY, observable=True, requires=("EV-06", "VF-01"), source="pypto#1371; PTO-ISA SyncAll.hpp",
-    claim="the first two blocks do not use what the other one writes, unless a barrier of all cores stands between",
-    sites=_sites, applies=always, assumptions=("BLOCK-INDEX", "DISTINCT-POINTERS", "SYNCALL-WAITS", "BLOCKS-DATA"),
+    claim="no block uses what another one writes, unless a barrier of all cores stands between",
+    sites=_sites, applies=always,
+    assumptions=("BLOCK-INDEX", "DISTINCT-POINTERS", "SYNCALL-WAITS", "BLOCKS-DATA", "FEW-BLOCKS"),
     unneeded=_unneeded, undecided=lambda s: s.why,
     given=lambda s: s.both if not s.why else FALSE, chosen=lambda s: s.chosen,
+    named=lambda s: {OTHER_BLOCK: symbol(BLOCK + OTHER, 0)},
     goal=lambda s: s.holds,
     explain=_explain,
     help=lambda s: "let each block use memory of its own, or put a barrier of all cores between the two",

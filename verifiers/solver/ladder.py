@@ -55,6 +55,7 @@ class Ladder:
         self.oracle = Oracle(seed, answers, second)
         self._satisfiable: dict[Cond, Decision] = {}
         self._entailed: dict[Cond, bool] = {}
+        self._not_soon: set[Cond] = set()
         self._decided: dict[Query, Decision] = {}
 
     def decide(self, query: Query) -> Decision:
@@ -152,9 +153,11 @@ class Ladder:
             decider = found.decider
         return Decision(Verdict.PROVED, decider, model, bools)
 
-    def _model(self, c: Cond, small: tuple[str, ...] = (), sizes: tuple[str, ...] = ()) -> Decision:
+    def _model(
+        self, c: Cond, small: tuple[str, ...] = (), sizes: tuple[str, ...] = (), brief: bool = False
+    ) -> Decision:
         """REFUTED with a model of `c`, VACUOUS when there is none, or UNKNOWN. The values of `small` are minimised, in
-        that order, with `sizes` positive if they can be."""
+        that order, with `sizes` positive if they can be. `brief`: see `Smt.solve`."""
         if c is FALSE:
             return Decision(Verdict.VACUOUS, "normal-form")
         if c is TRUE:
@@ -166,7 +169,7 @@ class Ladder:
                 if point is None:
                     return Decision(Verdict.VACUOUS, "enumeration")
                 return Decision(Verdict.REFUTED, "enumeration", point)
-        answer = self.oracle.solve(c, small, sizes)
+        answer = self.oracle.solve(c, small, sizes, brief)
         if answer.status == "unknown":
             return Decision(Verdict.UNKNOWN, answer.decider, why=answer.why or "solver budget")
         if answer.status == "unsat":
@@ -178,12 +181,19 @@ class Ladder:
         found = self._model(c, names)
         return found.model if found.verdict is Verdict.REFUTED else None
 
-    def entails(self, hypotheses: Cond, goal: Cond) -> bool:
-        """Whether the implication is proved; reachability is not asked."""
+    def entails(self, hypotheses: Cond, goal: Cond, brief: bool = False) -> bool:
+        """Whether the implication is proved; reachability is not asked. `brief`: proved soon, so that who asks again,
+        in another form or after other questions, may count on the same answer."""
         question = ~implies(hypotheses, goal)
         found = self._entailed.get(question)
+        if found is None and brief and question in self._not_soon:
+            return False
         if found is None:
-            found = self._entailed[question] = self._model(question).verdict is Verdict.VACUOUS
+            verdict = self._model(question, brief=brief).verdict
+            if brief and verdict is Verdict.UNKNOWN:
+                self._not_soon.add(question)
+                return False
+            found = self._entailed[question] = verdict is Verdict.VACUOUS
         return found
 
 

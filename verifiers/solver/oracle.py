@@ -43,12 +43,14 @@ class Oracle:
             self._smt = Smt(self._seed)
         return self._smt
 
-    def solve(self, c: Cond, small: Sequence[str] = (), sizes: Sequence[str] = ()) -> Answer:
+    def solve(
+        self, c: Cond, small: Sequence[str] = (), sizes: Sequence[str] = (), brief: bool = False
+    ) -> Answer:
         """A model of `c`, as `Smt.solve` makes it."""
         question = self._question("solve", c, *small, "/", *sizes)
         found = self._recall(question)
         if found is None or not _plausible(c, found):
-            found = self.smt.solve(c, small, sizes)
+            found = self.smt.solve(c, small, sizes, brief)
             self._keep(question, found)
         if self._second_directory is not None:
             found = self._ask_second(c, found)

@@ -150,9 +150,9 @@ class Smt:
         places = reversed(range(len(found)))
         return next((value for name, value in (found[i] for i in places) if name == "rlimit count"), 0)
 
-    def _check(self) -> str:
+    def _check(self, brief: bool = False) -> str:
         status = self._once()
-        if status == "unknown":
+        if status == "unknown" and not brief:
             for tried, budget in enumerate((*self._tries[1:], self._budget - sum(self._tries)), 1):
                 self._aim(tried, budget)
                 status = self._once()
@@ -165,15 +165,17 @@ class Smt:
         result = self._solver.check()
         return "sat" if result == z3.sat else "unsat" if result == z3.unsat else "unknown"
 
-    def solve(self, c: Cond, small: Sequence[str] = (), sizes: Sequence[str] = ()) -> Answer:
+    def solve(
+        self, c: Cond, small: Sequence[str] = (), sizes: Sequence[str] = (), brief: bool = False
+    ) -> Answer:
         """A model of `c`; values of the symbols in `small` are made as small as they can be, in that order. `sizes` are
-        made positive where that is possible: an empty tensor convinces nobody."""
+        made positive where that is possible: an empty tensor convinces nobody. `brief`: the first try alone."""
         before, rung = self._spent, rung_of(c)
         encoding = Encoding()
         term = encoding.cond(c)
         with self._scope():
             self._solver.add(*encoding.sides, term)
-            status = self._check()
+            status = self._check(brief)
             if status != "sat":
                 return Answer(status, decider=rung, rlimit=self._spent - before)
             for name in sizes:

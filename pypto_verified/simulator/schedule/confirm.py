@@ -32,6 +32,8 @@ ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE, _SHARED, _COUNTER, _PIPE_COUNTER, *
 """Rules whose failure shows in the order of a run."""
 BEHIND = ("not run: deadlock: ", "not run: a flag is misused first: ")
 """How `confirm_order` begins where another fault keeps the run from what is claimed."""
+OTHER_BLOCK = "other_block_idx"
+"""What a witness calls the index of the second of two blocks."""
 ASTRAY = "not run: the inputs of this run do not lead there"
 
 
@@ -44,7 +46,7 @@ def confirm_order(
     also what becomes of a tensor where the earlier op goes as late as it may. `first`: line of the earlier op of a
     race, the user's or the text's, 0 if unknown; `names`: what the user calls an argument of the text; `contents`: of
     the tensors; `ran`: what a run of these numbers and contents has shown already."""
-    blocks = 2 if rule == _BLOCKS else 1
+    blocks = tuple(sorted((witness.get("block_idx", 0), witness.get(OTHER_BLOCK, 1)))) if rule == _BLOCKS else ()
     outcome = ran or replay(
         module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, contents=contents,
         blocks=blocks)

@@ -33,18 +33,20 @@ MAX_RUNS = 1000
 @dataclass(frozen=True, slots=True)
 class Launch:
     """How a kernel is run. `blocks`: how many blocks, None for one block of a launch that is not known; `first`: the
-    index of the first one; `lanes`: vector cores a block (default: those of a cluster where a cube runs with them, else
-    one); `lane`: the index of the first one; `chip`: cube cores of the chip, which a hard barrier waits for (default:
-    the target's, or no more than there are if `blocks` is None); `strict`: the stricter reading of each fact;
-    `pipes`: assumption -> pipe, for ops whose pipe the sources differ on; `max_steps`: jumps, that is turns of loops;
-    `max_runs`: of an exhaustive search; `trace`: keep what ran, in order; `apart`: the slots of each pipe, and of each
-    of its directions, lie in memory of their own; `held`: lines of the text whose ops run when nothing else can, in
-    an order that is otherwise that of the program (`schedule` is then `program`)."""
+    index of the first one, `indices`: those of all, if they do not follow each other; `lanes`: vector cores a block
+    (default: those of a cluster where a cube runs with them, else one); `lane`: the index of the first one; `chip`:
+    cube cores of the chip, which a hard barrier waits for (default: the target's, or no more than there are if `blocks`
+    is None); `strict`: the stricter reading of each fact; `pipes`: assumption -> pipe, for ops whose pipe the sources
+    differ on; `max_steps`: jumps, that is turns of loops; `max_runs`: of an exhaustive search; `trace`: keep what ran,
+    in order; `apart`: the slots of each pipe, and of each of its directions, lie in memory of their own; `held`: lines
+    of the text whose ops run when nothing else can, in an order that is otherwise that of the program (`schedule` is
+    then `program`)."""
 
     schedule: str = "program"
     seed: int = 0
     blocks: int | None = None
     first: int = 0
+    indices: tuple[int, ...] = ()
     count: int | None = None
     lanes: int | None = None
     lane: int = 0
@@ -69,7 +71,9 @@ def run(
     `inputs`: an array for each pointer argument, by name or position, copied; `scalars`: a number for each other one.
     See Launch for the rest. InputError for a missing argument or an unknown schedule.
     """
-    launch = Launch(schedule, seed, blocks, 0, None, lanes, 0, chip, strict, pipes, max_steps, max_runs, trace)
+    launch = Launch(
+        schedule, seed, blocks, lanes=lanes, chip=chip, strict=strict, pipes=pipes, max_steps=max_steps,
+        max_runs=max_runs, trace=trace)
     group, functions = _group(kernel, function)
     return launched(group, functions, target, inputs, scalars if scalars is not None else {}, launch)
 
@@ -186,12 +190,13 @@ class Prepared:
         )
         count = launch.count if launch.count is not None else launch.first + self.blocks
         for index, (code, block, lane) in enumerate(self.codes):
-            place, own_lane = (launch.first + block, count), launch.lane if self.lanes == 1 else lane
+            own = launch.indices[block] if launch.indices else launch.first + block
+            place, own_lane = (own, count), launch.lane if self.lanes == 1 else lane
             env = bind(code, memory, scalars, place, own_lane)
             code.machine.log = world.log
             code.machine.lone = len(self.codes) == 1
             code.machine.start(place, (own_lane, target.lanes_per_cube), lambda op, found: None, False)
-            world.cores.append(Core(world, index, code, block, lane, env))
+            world.cores.append(Core(world, index, code, own, lane, env))
         for buffer in memory.buffers():
             buffer.log = world.log
         return world, memory
@@ -214,11 +219,11 @@ def replay(
     kernel: Module | Func, function: str, witness: Mapping[str, int], target: Target, *, schedule: str = "program",
     seed: int = 0, strict: bool = False, pipes: Mapping[str, str] | None = None, max_steps: int = MAX_STEPS,
     max_runs: int = MAX_RUNS, contents: Contents = ANY, trace: bool = False, apart: bool = False,
-    held: frozenset[int] = frozenset(), blocks: int = 1,
+    held: frozenset[int] = frozenset(), blocks: tuple[int, ...] = (),
 ) -> Outcome:
     """Run a kernel under a schedule on the numbers of a witness (see `simulator.replay`): tensors as large as its views
-    say, of some `contents`; `block_idx`, `block_num` and `subblock_idx` name the block and lane; with `blocks` of them
-    the first ones of a launch run, on a chip that they fill. `apart`, `held`: see Launch."""
+    say, of some `contents`; `block_idx`, `block_num` and `subblock_idx` name the block and lane; with `blocks` those of
+    a launch run, by their indices, on a chip that they fill. `apart`, `held`: see Launch."""
     group, functions = _group(kernel, function)
     try:
         inputs, scalars = _witnessed(group, witness, seed, contents)
@@ -227,9 +232,10 @@ def replay(
     launch = Launch(
         schedule, seed, strict=strict, pipes=pipes, max_steps=max_steps, max_runs=max_runs, trace=trace, apart=apart,
         held=held)
-    if blocks > 1:
-        cubes = blocks if group.cube is not None else -(-blocks // target.lanes_per_cube)
-        launch = replace(launch, blocks=blocks, chip=cubes, count=max(blocks, witness.get("block_num", 0)))
+    if blocks:
+        cubes = len(blocks) if group.cube is not None else -(-len(blocks) // target.lanes_per_cube)
+        count = max(*blocks, witness.get("block_num", 0) - 1) + 1
+        launch = replace(launch, blocks=len(blocks), indices=blocks, chip=cubes, count=count)
     else:
         launch = _at(witness, launch)
     return launched(group, functions, target, inputs, scalars, launch)
