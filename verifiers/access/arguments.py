@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from pypto_verified.index import Expr, eq
 from pypto_verified.pto.module import Block, Func, Op, Value
@@ -30,17 +30,18 @@ class Arguments:
     def enter(self, func: Func, producers: Mapping[Value, Op], gap: Callable[[Op, str], None]) -> None:
         """One symbol for each scalar argument; `gap` is told of arguments that are not modelled."""
         assert func.body is not None
-        dims, sizes = _dimensions(func.body, producers), _sizes(func.body, producers)
+        (dims, lengths), sizes = _dimensions(func.body, producers), _sizes(func.body, producers)
         for arg in func.args:
             if isinstance(arg.type, PtrType):
                 self.handles.enter_pointer(arg)
             elif isinstance(arg.type, ScalarType):
-                self._scalar(arg, dims, sizes)
+                self._scalar(arg, dims, sizes | lengths)
             elif is_buffer(arg):
                 what = "tile" if isinstance(arg.type, TileBufType) else "tensor"
                 gap(Op("func.func", loc=func.loc, line=func.line), f"{what} argument %{arg.name}")
 
-    def _scalar(self, arg: Value, dims: set[Value], sizes: set[Value]) -> None:
+    def _scalar(self, arg: Value, dims: set[Value], lengths: set[Value]) -> None:
+        """`dims`: what extents are computed from; `lengths`: what is not negative, as an extent is not."""
         assert isinstance(arg.type, ScalarType)
         kind = arg.type.dtype.kind
         hidden = _HIDDEN.search(arg.name)
@@ -49,8 +50,8 @@ class Arguments:
         elif hidden:
             self.handles.scalars[arg] = self.block_value(hidden.group(1))
         elif arg.type.dtype.is_integer:
-            role = SymbolKind.DIM if arg in dims else SymbolKind.SIZE if arg in sizes else SymbolKind.PARAM
-            lo = 0 if role is not SymbolKind.PARAM or kind == "uint" else None
+            role = SymbolKind.DIM if arg in dims else SymbolKind.SIZE if arg in lengths else SymbolKind.PARAM
+            lo = 0 if arg in lengths or kind == "uint" else None
             hi = (1 << arg.type.dtype.bits) - 1 if kind == "uint" else None
             self.handles.scalars[arg] = self.symbols.new(arg.name, role, lo, hi)
 
@@ -76,19 +77,34 @@ class Arguments:
         return index
 
 
-def _dimensions(body: Block, producers: Mapping[Value, Op]) -> set[Value]:
-    """Values that the shape or strides of a tensor view are computed from."""
+_FACTORS = frozenset({
+    "arith.index_cast", "arith.index_castui", "arith.extsi", "arith.extui", "arith.trunci", "arith.muli",
+    "arith.minsi"})
+"""Ops whose result is an extent only where their operands are none below 0: those of a sum, a difference, a quotient or
+a choice may be."""
+
+
+def _dimensions(body: Block, producers: Mapping[Value, Op]) -> tuple[set[Value], set[Value]]:
+    """(values that the shape or strides of a tensor view are computed from, those of them that are not negative
+    because it is not)."""
+    shapes = [v for op in all_ops(body) if op.name == "pto.make_tensor_view"
+              for v in (*op.args.get("shape", ()), *op.args.get("strides", ()))]
+    return (
+        _behind(shapes, producers, lambda name: name.startswith("arith.")),
+        _behind(shapes, producers, lambda name: name in _FACTORS))
+
+
+def _behind(values: Iterable[Value], producers: Mapping[Value, Op], through: Callable[[str], bool]) -> set[Value]:
+    """The values, and what they are computed from by these ops."""
     found: set[Value] = set()
-    pending = [
-        v for op in all_ops(body) if op.name == "pto.make_tensor_view"
-        for v in (*op.args.get("shape", ()), *op.args.get("strides", ()))]
+    pending = list(values)
     while pending:
         value = pending.pop()
         if value in found:
             continue
         found.add(value)
         op = producers.get(value)
-        if op is not None and op.name.startswith("arith."):
+        if op is not None and through(op.name):
             pending.extend(op.operands())
     return found
 

@@ -23,11 +23,11 @@ BLOCK, BLOCKS, LANE = "block_idx", "block_num", "subblock_idx"
 class SymbolKind(Enum):
     """What a symbol stands for.
 
-    DIM is an extent of a tensor: any value >= 0 may be chosen against a rule. TRIP and BLOCK are a loop counter and a
-    block or lane index: all of their values happen. DEFINED is fixed by a hypothesis, like a select. The others are not
-    chosen at will, and a rule that depends on them is UNKNOWN with the condition that would settle it: PARAM, a scalar
-    of the caller; SIZE, one that is used as an extent and so not negative; LAUNCH, the number of blocks; DATA, read
-    from memory; OPAQUE, not expressed in index arithmetic.
+    DIM is an extent of a tensor, or what one is computed from: any value may be chosen against a rule, of an extent
+    any >= 0. TRIP and BLOCK are a loop counter and a block or lane index: all of their values happen. DEFINED is fixed
+    by a hypothesis, like a select. The others are not chosen at will, and a rule that depends on them is UNKNOWN with
+    the condition that would settle it: PARAM, a scalar of the caller; SIZE, one that is used as an extent and so not
+    negative; LAUNCH, the number of blocks; DATA, read from memory; OPAQUE, not expressed in index arithmetic.
     """
 
     DIM = "dimension"
