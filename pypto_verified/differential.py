@@ -95,9 +95,9 @@ def compare(
             function, artifact, program, target, trial, expected, loose
         )
 
-    return _compared(
-        function, target, stages, run, runs, islice(trials(function, seed, given), attempts),
-        lambda loose: is_open(function, loose),
+    return compared(
+        _comparison(function, target, stages), islice(trials(function, seed, given), attempts),
+        lambda trial, loose: _interpreted(function, trial, loose), run, runs, lambda loose: is_open(function, loose),
     )
 
 
@@ -108,25 +108,32 @@ def compare_passes(
     """`compare` of the two sides of every pass alone. Raises what the pipeline raises, and NotModelled."""
     stages = _Stages(function)
     pipeline.run(function, target, on_pass=stages.add)
-    return _compared(
-        function, target, stages, lambda trial, expected, _: stages.differ(trial, expected), runs,
-        islice(trials(function, seed, given), attempts),
+    return compared(
+        _comparison(function, target, stages), islice(trials(function, seed, given), attempts),
+        lambda trial, loose: _interpreted(function, trial, loose),
+        lambda trial, expected, _: stages.differ(trial, expected), runs,
     )
 
 
-def _compared(
-    function: Function, target: Target, stages: _Stages, run: Callable[[Trial, Outputs, set[str]], Difference | None],
-    runs: int, inputs: Iterable[Trial], left_open: Callable[[set[str]], bool] = lambda loose: False,
+def _comparison(function: Function, target: Target, stages: _Stages) -> Comparison:
+    return Comparison(function.name, target.name, passes=[name for name, _ in stages.after])
+
+
+def compared(
+    found: Comparison, inputs: Iterable[Trial], expect: Callable[[Trial, set[str]], Outputs],
+    differ: Callable[[Trial, Outputs, set[str]], Difference | None], runs: int,
+    left_open: Callable[[set[str]], bool] = lambda loose: False,
 ) -> Comparison:
-    found = Comparison(function.name, target.name, passes=[name for name, _ in stages.after])
+    """Take inputs until `runs` of them agree, or the first differs. `expect` gives the defined result (or raises
+    Undefined) and adds the ops that are allowed a tolerance; `left_open`: they leave nothing to compare."""
     for trial in inputs:
         loose: set[str] = set()
         try:
-            expected = _interpreted(function, trial, loose)
+            expected = expect(trial, loose)
         except Undefined as error:
             found.undefined.append(str(error))
             continue
-        found.difference = run(trial, expected, loose)
+        found.difference = differ(trial, expected, loose)
         if found.difference is not None:
             break
         if left_open(loose):

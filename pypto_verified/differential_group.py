@@ -13,15 +13,15 @@ from itertools import islice
 import numpy as np
 
 from pypto_verified.compiler import Artifact, compile_function
-from pypto_verified.differential import MAX_STEPS, SIMULATOR, Comparison, Difference
+from pypto_verified.differential import MAX_STEPS, SIMULATOR, Comparison, Difference, compared
 from pypto_verified.dtypes import DType
-from pypto_verified.equality import Outputs, coarsest, first_difference, tells
+from pypto_verified.equality import Outputs, coarsest, first_difference
 from pypto_verified.errors import NotModelled
-from pypto_verified.interpreter import Pipes, Undefined, interpret
+from pypto_verified.interpreter import Pipes, interpret
 from pypto_verified.ir.stmt import Function
 from pypto_verified.ir.types import TensorType
 from pypto_verified.ir.walk import calls
-from pypto_verified.openness import OPEN, is_open
+from pypto_verified.openness import is_open
 from pypto_verified.pto.module import Module
 from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import UnmodelledError
@@ -69,28 +69,16 @@ def compare_group(
         raise NotModelled(f"{functions[0].name} alone: no function shares a pipe with it")
     by_name = {f.name: f for f in functions}
     group = Group(by_name[kernel.cube.name], by_name[kernel.vector.name], _lanes(by_name[kernel.vector.name], target))
-    found = Comparison(group.cube.name, target.name)
-    for trial in islice(trials(group.merged, seed, given), attempts):
-        loose: set[str] = set()
-        try:
-            expected = interpreted(group, trial, loose)
-        except Undefined as error:
-            found.undefined.append(str(error))
-            continue
-        for schedule in SCHEDULES:
-            found.difference = _differs(group, artifacts, module, target, trial, expected, loose, schedule)
-            if found.difference is not None:
-                return found
-        if is_open(group.cube, loose, group.vector):
-            found.undefined.append(OPEN)
-            continue
-        found.agreed += 1
-        found.bitwise += not loose
-        found.telling += tells(trial.values, expected)
-        found.loose |= loose
-        if found.agreed == runs:
-            break
-    return found
+
+    def differ(trial: Trial, expected: Outputs, loose: set[str]) -> Difference | None:
+        found = (_differs(group, artifacts, module, target, trial, expected, loose, s) for s in SCHEDULES)
+        return next((d for d in found if d is not None), None)
+
+    return compared(
+        Comparison(group.cube.name, target.name), islice(trials(group.merged, seed, given), attempts),
+        lambda trial, loose: interpreted(group, trial, loose), differ, runs,
+        lambda loose: is_open(group.cube, loose, group.vector),
+    )
 
 
 def _lanes(vector: Function, target: Target) -> tuple[int, ...]:

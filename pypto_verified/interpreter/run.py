@@ -164,13 +164,10 @@ def _for(frame: _Frame, loop: For) -> None:
     for i in range(start, stop, step):
         frame.env[loop.var.name] = i
         _assign(frame, carried, values)
-        try:
-            got = _block(frame, loop.body)
-        except _Continue:
-            got = tuple(frame.env[name] for name in carried)
-        except _Break:
+        got = _turn(frame, loop.body, carried)
+        if got is None:
             break
-        values = got if carried else ()
+        values = got
     _assign(frame, [v.name for v in loop.results], values)
 
 
@@ -185,14 +182,22 @@ def _while(frame: _Frame, loop: While) -> None:
         _block(frame, loop.prelude)
         if not _truth(frame, loop.cond, loop.span):
             break
-        try:
-            got = _block(frame, loop.body)
-        except _Continue:
-            got = tuple(frame.env[name] for name in carried)
-        except _Break:
+        got = _turn(frame, loop.body, carried)
+        if got is None:
             break
-        values = got if carried else ()
+        values = got
     _assign(frame, [v.name for v in loop.results], values)
+
+
+def _turn(frame: _Frame, body: tuple[Stmt, ...], carried: list[str]) -> tuple[Value, ...] | None:
+    """What a turn of a loop hands on to the next; None if it breaks the loop off."""
+    try:
+        got = _block(frame, body)
+    except _Continue:
+        got = tuple(frame.env[name] for name in carried)
+    except _Break:
+        return None
+    return got if carried else ()
 
 
 def _truth(frame: _Frame, cond: Expr, span: Span) -> bool:

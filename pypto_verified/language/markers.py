@@ -182,8 +182,20 @@ class LanguageDType:
         return f"pl.{self.dtype.name}"
 
 
+class _Decorated:
+    """What becomes of a definition: code that calls it or looks into it while the file runs gets stubs."""
+
+    def __call__(self, *args: object, **kwargs: object) -> object:
+        return Stub()
+
+    def __getattr__(self, name: str) -> object:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return Stub()
+
+
 @dataclass(eq=False)
-class KernelMark:
+class KernelMark(_Decorated):
     """A decorated function. `flavor`: function, jit, jit.incore, ...; `scope`: names visible where it was written."""
 
     function: types.FunctionType
@@ -192,30 +204,14 @@ class KernelMark:
     scope: dict[str, object]
     certain: bool = True
 
-    def __call__(self, *args: object, **kwargs: object) -> object:
-        return Stub()
-
-    def __getattr__(self, name: str) -> object:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Stub()
-
 
 @dataclass(eq=False)
-class ProgramMark:
+class ProgramMark(_Decorated):
     """A `@pl.program` class and its kernels in source order."""
 
     cls: type
     kernels: tuple[KernelMark, ...]
     certain: bool = True
-
-    def __call__(self, *args: object, **kwargs: object) -> object:
-        return Stub()
-
-    def __getattr__(self, name: str) -> object:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return Stub()
 
 
 @dataclass

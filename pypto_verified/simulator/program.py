@@ -14,7 +14,7 @@ from pypto_verified.simulator.layout import ceil_to
 from pypto_verified.simulator.machine import Machine
 from pypto_verified.simulator.meanings import MEANINGS
 from pypto_verified.simulator.registry import Meaning, Site
-from pypto_verified.simulator.scalars import pure
+from pypto_verified.simulator.scalars import Pure, pure
 from pypto_verified.simulator.tile import Buffer, Tile
 from pypto_verified.targets import Target
 
@@ -97,21 +97,7 @@ class Program:
             function = pure(op)
         except UnmodelledError:
             return unmodelled(op)
-        cells, out = self._cells_of(list(op.operands())), self._cells[op.result]
-        a = cells[0]
-        b = cells[1] if len(cells) > 1 else 0
-
-        def two(env: Registers) -> None:
-            try:
-                env[out] = function(env[a], env[b])
-            except SimError as error:
-                error.at(op)
-                raise
-
-        def other(env: Registers) -> None:
-            env[out] = function(*(env[c] for c in cells))
-
-        return two if len(cells) == 2 else other
+        return computed(op, function, self._cells_of(list(op.operands())), self._cells[op.result])
 
     def _handled(self, op: Op, meaning: Meaning) -> Step:
         site = Site(op, self.target, self.machine)
@@ -285,6 +271,24 @@ class Program:
                 env[cell] = value
 
         return run
+
+
+def computed(op: Op, function: Pure, cells: list[int], out: int) -> Step:
+    """The step of an op that makes one number of others."""
+    a = cells[0]
+    b = cells[1] if len(cells) > 1 else 0
+
+    def two(env: Registers) -> None:
+        try:
+            env[out] = function(env[a], env[b])
+        except SimError as error:
+            error.at(op)
+            raise
+
+    def other(env: Registers) -> None:
+        env[out] = function(*(env[c] for c in cells))
+
+    return two if len(cells) == 2 else other
 
 
 def gatherer(cells: list[int | list[int]]) -> Callable[[Registers], Sequence[Any]]:

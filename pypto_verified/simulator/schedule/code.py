@@ -20,7 +20,7 @@ from pypto_verified.records import dataclass
 from pypto_verified.simulator.errors import ShapeError, SimError
 from pypto_verified.simulator.machine import Machine
 from pypto_verified.simulator.meanings import MEANINGS
-from pypto_verified.simulator.program import Registers, gatherer, private_storage, terminator, unmodelled
+from pypto_verified.simulator.program import Registers, computed, gatherer, private_storage, terminator, unmodelled
 from pypto_verified.simulator.registry import Meaning, Site
 from pypto_verified.simulator.scalars import pure
 from pypto_verified.targets import Target
@@ -206,20 +206,7 @@ class Code:
         except SimError:
             self.steps.append(unmodelled(op))
             return
-        cells, out = self._cells_of(list(op.operands())), self._cell(op.result)
-        a, b = cells[0], cells[1] if len(cells) > 1 else 0
-
-        def two(env: Registers) -> None:
-            try:
-                env[out] = function(env[a], env[b])
-            except SimError as error:
-                error.at(op)
-                raise
-
-        def other(env: Registers) -> None:
-            env[out] = function(*(env[c] for c in cells))
-
-        self.steps.append(two if len(cells) == 2 else other)
+        self.steps.append(computed(op, function, self._cells_of(list(op.operands())), self._cell(op.result)))
 
     def _jump(self, jump: Jump) -> int:
         """Append a jump; its position."""
