@@ -51,8 +51,13 @@ class Chooser:
                 return
 
     def reduce(self) -> None:
-        """Drop what the others make up for, the dearest first."""
-        for sync in sorted(self.plan.chosen, key=_price):
+        """Drop what the others make up for, the dearest first, and answers to what has gone: one to a flag that is
+        there orders nothing, but frees its id."""
+        self._spare([s for s in self.plan.chosen if isinstance(s, Barrier) or s.answers is None])
+        self._spare([f for f in self.plan.flags() if f.answers is not None and f.answers not in self.plan.chosen])
+
+    def _spare(self, parts: list[Sync]) -> None:
+        for sync in sorted(parts, key=_price):
             self.plan.drop(sync)
             if not self.holds():
                 self.plan.add(sync)
@@ -77,7 +82,7 @@ class Chooser:
         self.tried[d] = self.tried.get(d, 0) + 1
         if self.tried[d] > MOST_TRIES + 1:
             raise NotModelled("an order that neither flags nor barriers give", where(a.op))
-        if len(readings) > 1 or not {src, dst} <= set(self.pipes) or self.tried[d] > MOST_TRIES:
+        if len(readings) > 1 or self.tried[d] > MOST_TRIES:
             self.barrier(run, ALL, at, late)
         elif src == dst:
             self.barrier(run, src if barrier_holds(self.target, src) else ALL, at, late)
@@ -183,8 +188,12 @@ def _price(sync: Sync) -> int:
 
 
 def _turns(program: Program, needs: dict[int, list[Dependence]]) -> dict[int, int]:
-    """How many turns of each loop a run takes: one more than the farthest order between them needs."""
+    """How many turns of each loop a run takes: one more than the farthest order between them needs. All of an inner
+    loop that has few: so it is seen how many ids are enough for it."""
     found = {s.loop.number: 2 for s in program.sequences() if s.loop is not None}
+    for loop in (s.loop for s in program.sequences() if s.loop is not None and len(s.loop.inner) == 1):
+        if loop.turns is not None and 2 < loop.turns <= MOST_TURNS:
+            found[loop.number] = loop.turns
     for d in (d for ds in needs.values() for d in ds):
         if d.loop is not None:
             found[d.loop.number] = max(found[d.loop.number], min(d.distance, MOST_TURNS) + 1)

@@ -89,11 +89,14 @@ def _by_flag(trace: list[Event]) -> _Events:
 
 
 def _count(flag: Flag, own: list[Event]) -> int:
-    """How many ids a flag takes in turn, 0 if no number makes it safe. A run of n turns shows nothing of n ids."""
+    """How many ids a flag takes in turn, 0 if no number makes it safe. A run of n turns shows nothing of n ids, but
+    where the loop has no more."""
     if flag.turns:
         return flag.turns if _safe(own, 0) else 0
     counted = flag.loop is not None and flag.loop.counter is not None
     seen = max((e.turn for e in own), default=0) if counted else 0
+    if flag.loop is not None and flag.loop.turns == seen + 1:
+        seen += 1
     return next((n for n in range(1, max(seen, 1) + 1) if n <= MOST_IDS and _safe(own, n)), 0)
 
 

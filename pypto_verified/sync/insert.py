@@ -10,11 +10,12 @@ from pypto_verified.sync.depend import dependences
 from pypto_verified.sync.emit import emit
 from pypto_verified.sync.ids import assign, one_key
 from pypto_verified.sync.plan import Barrier, Flag, Plan
-from pypto_verified.sync.program import Branch, Loop, Sequence
+from pypto_verified.sync.program import Branch, Loop, Sequence, where
 from pypto_verified.sync.strip import strip_sync
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import ALL, pipes_of_core
 
+_MOVE = "move it to a function of the other kind of core"
 _BY_HAND = "order its pipes by hand (--sync explicit judges that), or leave it to the assembler"
 
 
@@ -26,7 +27,7 @@ def insert_sync(
     `strict`: under the stricter reading of each assumption of the target. Without it nothing is inserted for those
     readings alone; `remarks` is then told of each function for which they ask more. The given module is not changed.
     Raises NotModelled, at the op, for what can't be followed: tiles whose addresses the assembler chooses, calls,
-    branches between blocks, memory that the condition of a while loop reads.
+    branches between blocks, memory that the condition of a while loop reads, ops that the kind of core can't run.
     """
     made = strip_sync(module)
     for unit in made.units():
@@ -35,23 +36,29 @@ def insert_sync(
                 try:
                     _synchronise(func, target, strict, remarks)
                 except NotModelled as refused:
-                    where = refused.location
+                    place = refused.location
                     raise NotModelled(
-                        refused.what, where if where.file else Location(made.file, where.line or func.line),
+                        refused.what, place if place.file else Location(made.file, place.line or func.line),
                         refused.help or _BY_HAND) from None
     return made
 
 
 def _synchronise(func: Func, target: Target, strict: bool, remarks: list[str] | None) -> None:
     program = build(func, target)
+    pipes = pipes_of_core(target, func.kernel_kind)
+    for access in program.accesses:
+        if not set(access.pipes) & set(pipes):
+            raise NotModelled(f"{access.op.name} on a {func.kernel_kind} core, which has no pipe "
+                              f"{' or '.join(access.pipes)}", where(access.op), _MOVE)
+        access.pipes = tuple(p for p in access.pipes if p in pipes)
     needs = dependences(program, target, strict)
-    chooser = Chooser(program, needs, target, pipes_of_core(target, func.kernel_kind))
+    chooser = Chooser(program, needs, target, pipes)
     plan = chooser.choose()
     while left := assign(plan, chooser.walk().trace, func, target, strict):
         for flag in left:
-            _replace(plan, flag)
-        if not chooser.holds():
-            raise NotModelled("an order that neither flags nor barriers give", func.loc)
+            if flag in plan.chosen:
+                _replace(plan, flag)
+        chooser.complete()
         chooser.reduce()
     if remarks is not None and not strict:
         remarks += _open(chooser, func)
@@ -71,9 +78,17 @@ def _open(chooser: Chooser, func: Func) -> list[str]:
 
 
 def _replace(plan: Plan, flag: Flag) -> None:
-    """A barrier of all pipes where a flag without an id would be waited for."""
-    plan.drop(flag)
-    plan.add(Barrier(ALL, flag.at, flag.wait_at))
+    """Instead of a flag that gets no id. In a loop the setting pipe is told at the end of each turn that the wait is
+    over, so that the id is free; where that does not help, a barrier of all pipes stands where the wait would."""
+    given = [f for f in plan.flags() if f.answers is flag or f is flag.answers]
+    if flag.answers is None and not given and not flag.turns and flag.at.loop is not None and (
+            flag.wait_at < flag.at.end):
+        plan.add(Flag(flag.dst, flag.src, flag.at, flag.wait_at + 1, flag.at.end, answers=flag))
+        return
+    for gone in (flag, *given):
+        plan.drop(gone)
+    first = flag.answers or flag
+    plan.add(Barrier(ALL, first.at, first.wait_at))
 
 
 def _homes(s: Sequence, around: tuple[Sequence, int] | None = None) -> dict[Loop, tuple[Sequence, int]]:

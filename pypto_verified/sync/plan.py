@@ -18,7 +18,8 @@ class Flag:
 
     `turns` 0: the wait comes after the set, in the same turn. Else `at` is a loop's body, the wait comes first and is
     for the set `turns` turns before: as many flags are set before the outermost loop around and waited for after it.
-    `ids`: how many ids it takes in turn; `first`: the lowest of them, -1 until chosen.
+    `ids`: how many ids it takes in turn; `first`: the lowest of them, -1 until chosen. `answers`: the flag of which it
+    tells the setting pipe that its wait is over.
     """
 
     src: str
@@ -29,6 +30,7 @@ class Flag:
     turns: int = 0
     ids: int = 1
     first: int = -1
+    answers: Flag | None = None
 
     @property
     def pair(self) -> Pair:

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from pypto_verified.errors import NotModelled
-from pypto_verified.pto.module import Module
+from pypto_verified.pto.module import Func, Module
 from pypto_verified.simulator import schedule
-from pypto_verified.sync import choose, depend, emit, ids, insert, insert_sync
+from pypto_verified.sync import depend, emit, ids, insert, insert_sync
 from pypto_verified.sync.clocks import Clocks
-from pypto_verified.targets import target
+from pypto_verified.sync.plan import Flag, Plan
+from pypto_verified.sync.walk import Event
+from pypto_verified.targets import Target, target
 from pypto_verified.targets.pipes import Hazard
 from tests.sync.happens_before import Judge
 from tests.sync.judged import verdicts
@@ -68,9 +70,11 @@ def _no_drain(patch: Patch) -> None:
 
 def _nothing_for_no_id(patch: Patch) -> None:
     """A flag that gets no id is left out."""
-    patch.setattr(insert, "_replace", lambda plan, flag: plan.drop(flag))
-    patch.setattr(choose.Chooser, "holds", lambda c: True)
-    patch.setattr(choose.Chooser, "reduce", lambda c: None)
+    def assign(plan: Plan, trace: list[Event], func: Func, target: Target, strict: bool) -> list[Flag]:
+        for flag in ids.assign(plan, trace, func, target, strict):
+            plan.drop(flag)
+        return []
+    patch.setattr(insert, "assign", assign)
 
 
 FAULTS: dict[str, Callable[[Patch], None]] = {

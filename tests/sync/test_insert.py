@@ -184,6 +184,33 @@ def test_a_pair_that_runs_out_of_ids_falls_back_to_a_barrier_of_all_pipes() -> N
     assert found.count("|ALL") == 1
 
 
+@pytest.mark.requirement("EV-03")
+def test_a_loop_of_as_many_turns_as_slots_gets_an_id_for_each() -> None:
+    """Nothing is written twice, so no pipe hears of another's waits."""
+    p = Program()
+    i = p.loop("%c2")
+    p.load(p.slot(4, 2, i), p.row(i))
+    p.exp(p.slot(4, 2, i), p.slot(6, 2, i))
+    p.close()
+    made = insert_sync(p.module(), A2A3)
+    assert syncs(made) == ["MTE2>V turn", "~MTE2>V turn"]
+    assert verdicts(made, "a2a3") == {"PROVED"}
+
+
+@pytest.mark.requirement("EV-03")
+def test_a_pipe_that_hears_of_no_wait_is_told_at_the_end_of_each_turn() -> None:
+    """Eight turns take eight places, more than one flag has ids: V answers, where a barrier would stop all pipes."""
+    p = Program()
+    i = p.loop("%c8")
+    p.load(p.slot(4, 8, i), p.row(i))
+    p.exp(p.slot(4, 8, i), p.slot(12, 8, i))
+    p.close()
+    made = insert_sync(p.module(), A2A3)
+    assert kinds(made) == [
+        "scf.for", "tload", "MTE2>V 0", "~MTE2>V 0", "texp", "V>MTE2 0", "~V>MTE2 0"]
+    assert verdicts(made, "a2a3") == {"PROVED"}
+
+
 def test_an_id_is_used_again_once_the_setting_pipe_knows_of_the_wait() -> None:
     p = Program()
     x = p.tile(0)
@@ -314,6 +341,22 @@ func.func @k(%a: !pto.ptr<f32>) {
     with pytest.raises(NotModelled, match="the assembler places") as caught:
         insert_sync(reader.read(text), A2A3)
     assert caught.value.location.line == 7
+
+
+def test_an_op_of_the_other_kind_of_core_is_refused_at_its_line() -> None:
+    vec = "!pto.tile_buf<vec, 8x8xf32>"
+    text = f"""module attributes {{pto.target_arch = "a2a3"}} {{
+func.func @k() attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+  %x0 = arith.constant 0 : i64
+  %t = pto.alloc_tile addr = %x0 : {vec}
+  pto.texp ins(%t : {vec}) outs(%t : {vec})
+  return
+}}
+}}
+"""
+    with pytest.raises(NotModelled, match=r"pto\.texp on a cube core, which has no pipe V") as caught:
+        insert_sync(reader.read(text, "k.pto"), A2A3)
+    assert str(caught.value.location) == "k.pto:5" and "other kind of core" in caught.value.help
 
 
 def test_a_tile_that_a_loop_hands_on_is_refused_at_its_line_of_the_text_with_what_to_do() -> None:
