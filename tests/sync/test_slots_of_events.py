@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+
 import numpy as np
 import pytest
 
@@ -81,10 +83,22 @@ def test_a_slot_that_is_not_waited_for_is_refuted_and_seen(old: str, new: str, m
     assert all(replay.startswith("confirmed") for replay in replays)
 
 
+def around(start: str) -> str:
+    """Its loop, from `start` on, in each turn of another one."""
+    before, loop, body = DOUBLED.partition("    for i in pl.range(8):\n")
+    inside, after = body[:body.index("    for k")], body[body.index("    for k"):]
+    inner = loop.replace("8", f"{start}, n") + inside
+    return before + "    for o in pl.range(n):\n" + textwrap.indent(inner, "    ") + after
+
+
 STARTS = {
     "a number of the caller's": DOUBLED.replace("pl.range(8)", "pl.range(m, n)"),
     "a product": DOUBLED.replace("pl.range(8)", "pl.range(m * n, m * n + n)"),
     "its own offset": DOUBLED.replace("s = i % 2", "s = (i + m) % 2").replace("ins[i % 2]", "ins[(i + m) % 2]"),
+    "the smaller of two": DOUBLED.replace("pl.range(8)", "pl.range(pl.min(m, n), n)"),
+    "a half": DOUBLED.replace("pl.range(8)", "pl.range(m // 2, n)"),
+    "the turn of a loop around": around("o"),
+    "so many for each turn": around("o * m"),
     "a while loop": DOUBLED.replace("for i in pl.range(8):", "i = m\n    while i < n:").replace(
         "record=stored[s])", "record=stored[s])\n        i = i + 1"),
 }

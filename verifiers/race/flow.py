@@ -23,7 +23,7 @@ from verifiers.race.loops import Loops
 from verifiers.race.paths import Paths, join, joined, merge, put
 from verifiers.race.places import Place
 from verifiers.race.questions import Questions
-from verifiers.race.settings import OUTSIDE, Setting, iteration, residue
+from verifiers.race.settings import Setting, iteration, outside, residue
 from verifiers.race.starts import starts
 from verifiers.race.sync import Sync
 from verifiers.race.walker import Core, Walker
@@ -73,11 +73,11 @@ class Flow(Walker):
         self._left = MOST_STEPS
         self.given_up = False
         try:
-            for n, (values, case) in enumerate(starts(self.program, self.syncs.values())):
-                self.questions.case = case
+            for n, case in enumerate(starts(self.program, self.syncs.values())):
+                self.questions.case = case.says
                 self.items.ask_anew()
-                at = Setting(values, (("case", n),), ()) if values else OUTSIDE
-                given = substitute_cond(assumed, values)
+                at = outside(case, n)
+                given = substitute_cond(assumed, case.values)
                 self._run(self.program.body, {frozenset(conjuncts(given)): self.start()}, at)
         except _GivenUp:
             self.given_up = True

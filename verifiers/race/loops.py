@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
-from pypto_verified.index import Cond, Expr
+from pypto_verified.index import Cond, Expr, substitute, symbol, symbols_of
 from verifiers.access import Branch, Loop, Node, Sequence, Step
 from verifiers.race.accesses import Access
-from verifiers.race.cycles import Cycle, cycle_of
+from verifiers.race.cycles import Cycle, cycle_of, stepped_variable
 from verifiers.race.paths import nodes
 from verifiers.race.sync import Sync
+from verifiers.recurrence import counted
 
 
 class Loops:
@@ -47,17 +48,34 @@ class Loops:
         return self._branches[loop]
 
     def _inside(self, node: Node) -> tuple[list[Cond], list[Expr], list[Access]]:
-        """Branch conditions, ids and places, and accesses, of a loop's body."""
+        """Branch conditions, ids and places, and accesses, of a loop's body; what is taken in turn by the counter of a
+        loop in there goes by where that starts, too."""
         conds: list[Cond] = []
         exprs: list[Expr] = []
         accesses: list[Access] = []
+        counters: list[tuple[str, Expr]] = []
         for inner in nodes(node):
             if isinstance(inner, Branch):
                 conds.append(inner.cond)
+            elif isinstance(inner, Loop):
+                counters += _counters(inner)
             elif isinstance(inner, Step):
                 sync = self.syncs.get(inner.index)
                 if sync is not None and sync.id is not None:
                     exprs.append(sync.id)
                 accesses += self.accesses.get(inner.index, ())
         exprs += [e for a in accesses for e in a.place.exprs()]
+        for name, value in reversed(counters):
+            exprs += [substitute(e, {name: value}) for e in exprs if name in symbols_of(e)]
         return conds, exprs, accesses
+
+
+def _counters(loop: Loop) -> Iterator[tuple[str, Expr]]:
+    """What a loop counts, from a start that is not the same in all iterations of those around: as it is some iterations
+    on."""
+    own = counted(loop)
+    if own is not None and symbols_of(own.base):
+        yield own.name, own.base + symbol(own.name, 0)
+    stepped = stepped_variable(loop, own.name, own.base) if own is not None else None
+    if stepped is not None and symbols_of(stepped[1]):
+        yield stepped
