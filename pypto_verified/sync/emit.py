@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pypto_verified.dtypes import INDEX
-from pypto_verified.errors import NOWHERE
+from pypto_verified.errors import NOWHERE, Location
 from pypto_verified.pto.module import EnumAttr, Func, Op, Value
 from pypto_verified.pto.types import ScalarType
 from pypto_verified.pto.walk import walk_ops
@@ -38,9 +38,10 @@ class _Writer:
         self.placed: dict[Sequence, list[tuple[int, int, Op]]] = {}
 
     def put(self, at: Sequence, position: int, order: int, op: Op) -> None:
-        """An op before a position. It is located like the op that it comes after or holds back."""
+        """An op before a position. It is located like the op that it comes after or holds back; at the end of a block,
+        and beside what has no place of its own, like the last op before."""
         near = position - 1 if order in (AFTER_LOOP, SET) else position
-        op.loc = at.block.ops[near].loc if 0 <= near < len(at.block.ops) else NOWHERE
+        op.loc = _place(at.block.ops, near)
         self.placed.setdefault(at, []).append((position, order, op))
 
     def flag(self, flag: Flag, home: dict[Loop, tuple[Sequence, int]]) -> None:
@@ -113,6 +114,17 @@ class _Writer:
                 for op in (*before.get(position, ()), *old[position:position + 1])]
         if self.func.body is not None:
             self.func.body.ops[:0] = self.head
+
+
+def _place(ops: list[Op], last: int) -> Location:
+    """Where the last op up to a position stands that tells it, or one inside of it."""
+    for position in range(min(last, len(ops) - 1), -1, -1):
+        op = ops[position]
+        found = op.loc if op.loc.line else next(
+            (p for region in reversed(op.regions) if (p := _place(region.ops, len(region.ops) - 1)).line), NOWHERE)
+        if found.line:
+            return found
+    return NOWHERE
 
 
 def _defined(op: Op) -> list[Value]:

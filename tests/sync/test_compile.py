@@ -13,6 +13,7 @@ from pypto_verified.compiler import compile
 from pypto_verified.errors import InputError
 from pypto_verified.pto import reader
 from pypto_verified.report.model import Verdict
+from tests.sync.judged import sync_ops
 from tests.sync.programs import syncs
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -42,6 +43,15 @@ def test_the_command_writes_flags_into_the_text(tmp_path: Path) -> None:
         for root in (plain, tmp_path / "insert") for path in sorted((root / "ptoas").glob("*.pto"))]
     assert syncs(texts[0]) == []
     assert "MTE2>V 0" in syncs(texts[1])
+
+
+@pytest.mark.parametrize("name", ["matmul.py", "rmsnorm.py", "softmax.py"])
+def test_each_inserted_op_has_a_line_of_the_kernel(name: str, tmp_path: Path) -> None:
+    """Those at the end of a turn too, behind which no op stands: notes and replays name that line."""
+    assert main(["compile", str(EXAMPLES / name), "-o", str(tmp_path), "--sync", "insert"]) == 0
+    (path,) = (tmp_path / "ptoas").glob("*.pto")
+    places = [op.loc for op in sync_ops(reader.read(path.read_text(encoding="utf-8")))]
+    assert places and all(p.line and Path(p.file).name == name for p in places)
 
 
 def test_another_word_for_who_orders_the_pipes_is_refused(tmp_path: Path) -> None:
