@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 
@@ -25,8 +25,6 @@ from pypto_verified.records import dataclass
 from pypto_verified.targets import Target, target
 
 _LAUNCHERS = (FunctionKind.ORCHESTRATION, FunctionKind.GROUP, FunctionKind.SPMD)
-
-OnPass = Callable[[str, Function, Function], None]
 
 
 class MemoryPlanner(Enum):
@@ -56,7 +54,7 @@ def compile_function(
     chip: Target,
     planner: MemoryPlanner = MemoryPlanner.PYPTO,
     emit_source_loc: bool = True,
-    on_pass: OnPass | None = None,
+    on_pass: pipeline.OnPass | None = None,
     read_back: bool = True,
     sync: str = "assembler",
     strict: bool = False,

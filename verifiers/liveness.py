@@ -31,9 +31,7 @@ from pypto_verified.pto.types import MultiTileBufType, TileBufType
 from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step, TileUse
 from verifiers.access.overlap import certain_bytes, disjoint, is_identity, needed, possible_bytes, touched
-
-_MERGING = frozenset({"pto.tinsert", "pto.tsetval", "pto.tscatter", "pto.mscatter"})
-"""Ops that keep the rest of their destination: what they keep is judged where it is read."""
+from verifiers.regions import MERGING
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -172,7 +170,7 @@ class Flow:
         return self._run(Sequence(loop.body.items[:loop.head]), state)
 
     def _step(self, step: Step, state: State) -> None:
-        merging = step.writes() if step.op.name in _MERGING else ()
+        merging = step.writes() if step.op.name in MERGING else ()
         for i, tile in enumerate(step.reads()):
             if tile not in merging:
                 self._read(step, i, needed(step, tile), state)

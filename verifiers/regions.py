@@ -27,7 +27,7 @@ from verifiers.op_sites import (
 )
 
 MERGING = frozenset({"pto.tinsert", "pto.tsetval", "pto.tscatter", "pto.mscatter"})
-"""Ops that keep the rest of their destination."""
+"""Ops that keep the rest of their destination: what they keep is judged where it is read."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

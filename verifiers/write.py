@@ -13,9 +13,9 @@ from pypto_verified.pto.module import Op
 from pypto_verified.records import dataclass
 from verifiers import write_block, write_grid, write_nest
 from verifiers.access import Step, TileUse
+from verifiers.global_memory import stored
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site
-from verifiers.write_grid import stored
 
 
 @dataclass(frozen=True, slots=True)

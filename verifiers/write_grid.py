@@ -24,11 +24,11 @@ from pypto_verified.index import (
     symbols_of,
 )
 from pypto_verified.index.cond import TRUE
-from pypto_verified.pto.module import EnumAttr
 from pypto_verified.records import dataclass
 from verifiers.access import BLOCK, BLOCKS, Loop, Step, SymbolKind, Window
 from verifiers.access.scalars import ceiling
 from verifiers.bound import unclamped
+from verifiers.global_memory import loaded, stored
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
 
@@ -68,18 +68,6 @@ class GridSite(Site):
     next: Expr
     first: Expr
     untold: str = ""
-
-
-def stored(step: Step) -> tuple[Window, ...]:
-    """The windows that a step writes."""
-    return tuple(w for p in step.phases for g in p.writes for w in step.windows(g))
-
-
-def loaded(step: Step) -> tuple[Window, ...]:
-    """Windows whose old contents matter; a store that adds to them is among those."""
-    adds = step.op.attrs.get("atomicType")
-    read = tuple(w for p in step.phases for g in p.reads for w in step.windows(g))
-    return (*read, *stored(step)) if isinstance(adds, EnumAttr) and adds.member != "atomic_none" else read
 
 
 def stores_by_tensor(context: Context) -> Iterator[list[tuple[Step, Window]]]:

@@ -28,10 +28,10 @@ from pypto_verified.index import (
     symbols_of,
 )
 from pypto_verified.pto.lanes import first_lane_alone
-from pypto_verified.pto.module import EnumAttr
 from pypto_verified.records import dataclass
 from verifiers.access import BLOCK, BLOCKS, LANE, Step, SymbolKind, Window
 from verifiers.access.symbols import UNCONSTRAINED, Symbols
+from verifiers.global_memory import adds, stored
 from verifiers.launched import ANY, OTHER_BLOCK, counts_to_judge, two_blocks
 from verifiers.race.parts import parts_of
 from verifiers.rule import SAFETY, Rule, Witness, always
@@ -71,7 +71,7 @@ def _sites(context: Context) -> Iterator[TwiceSite]:
     symbols, shared = context.program.symbols, _by_both_lanes(context)
     alone = first_lane_alone(context.program.func, context.target)
     for step in context.program.steps:
-        for window in () if adds(step) else _stored(step):
+        for window in () if adds(step) else stored(step):
             placed, names = _told(symbols, step, window)
             for index in (BLOCK, LANE):
                 if index in placed and not (index == LANE and step.op in alone):
@@ -109,8 +109,8 @@ def _told(symbols: Symbols, step: Step, window: Window) -> tuple[frozenset[str],
 
 def judged(symbols: Symbols, step: Step) -> bool:
     """Whether all that a step stores to global memory is compared with what it stores in another block."""
-    stored = _stored(step)
-    return bool(stored) and all(BLOCK in _told(symbols, step, window)[0] for window in stored)
+    windows = stored(step)
+    return bool(windows) and all(BLOCK in _told(symbols, step, window)[0] for window in windows)
 
 
 def _by_both_lanes(context: Context) -> frozenset[int]:
@@ -118,19 +118,9 @@ def _by_both_lanes(context: Context) -> frozenset[int]:
     with one to the same pointer: all but those that one lane alone comes to."""
     beside = [p for p in parts_of(context) if p.kind == "vector" and p.program is context.program]
     steps = [s for s in context.program.steps if any(s.op not in p.foreign_to(1) for p in beside) and not adds(s)]
-    pointers = [(s, w.view.base) for s in steps for w in _stored(s)]
+    pointers = [(s, w.view.base) for s in steps for w in stored(s)]
     often = Counter(pointer for _, pointer in pointers)
     return frozenset(s.index for s, pointer in pointers if LANE not in names_of(s.path) or often[pointer] > 1)
-
-
-def _stored(step: Step) -> tuple[Window, ...]:
-    return tuple(w for p in step.phases for g in p.writes for w in step.windows(g))
-
-
-def adds(step: Step) -> bool:
-    """Whether a store adds to what is there, atomically."""
-    mode = step.op.attrs.get("atomicType")
-    return isinstance(mode, EnumAttr) and mode.member != "atomic_none"
 
 
 def through_loops(step: Step, names: frozenset[str]) -> frozenset[str]:

@@ -17,7 +17,8 @@ from pypto_verified.ops.layout import effective_view, implicit_view, make_tile, 
 from pypto_verified.ops.windows import read_window
 
 _SOURCE = "PyPTO tile_ops/memory.cpp"
-_COMPACT_SPACES = (Space.LEFT, Space.RIGHT, Space.ACC)
+COMPACT_SPACES = (Space.LEFT, Space.RIGHT, Space.ACC)
+"""Where a tile may be compact."""
 _ACC_STORE = ("INT32", "FP32", "FP16", "BF16")
 
 
@@ -94,7 +95,7 @@ def _create(a: Args) -> Type:
         "flat_layout=True needs a tile in pl.Mem.Mat, not transposed",
     )
     a.require(
-        not compact or space in _COMPACT_SPACES,
+        not compact or space in COMPACT_SPACES,
         f"compact=True needs a tile in Left, Right or Acc, not {space.value if space else 'an open space'}",
     )
     layout = implicit_view(shape, space)

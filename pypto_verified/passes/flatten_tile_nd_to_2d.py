@@ -8,7 +8,7 @@ from pypto_verified.ir.expr import NO_ARG, Call, Const, Expr, MakeTuple, Span, V
 from pypto_verified.ir.stmt import Assign, Eval, Function, Stmt
 from pypto_verified.ir.types import Dim, TensorType, TileType, Type
 from pypto_verified.ops.build import make_call
-from pypto_verified.ops.dims import mul
+from pypto_verified.ops.dims import as_expr, mul
 from pypto_verified.ops.layout import make_tile
 from pypto_verified.ops.registry import lookup
 from pypto_verified.passes.context import PassContext
@@ -83,7 +83,7 @@ class _Pass(Rewriter):
         tile, offsets, tensor = (self.expr(a) for a in call.args[:3])
         source = call.args[0]
         assert isinstance(source, Var), "calls are flat"
-        window = MakeTuple(tuple(_dim_expr(d) for d in self.windows[source.name].valid_shape))
+        window = MakeTuple(tuple(as_expr(d) for d in self.windows[source.name].valid_shape))
         if len(call.args) > 3 and call.args[3] != NO_ARG:
             window = call.args[3] if isinstance(call.args[3], MakeTuple) else window
         return make_call(call.op, (tile, offsets, tensor, window), dict(call.kwargs), call.span)
@@ -116,7 +116,3 @@ def flattened(t: TileType, span: Span) -> TileType:
     for v in extents:
         result = mul(result, v)
     return make_tile((rows, columns), t.dtype, t.space, (result, valid_columns), memref=t.memref)
-
-
-def _dim_expr(d: Dim) -> Expr:
-    return Const(d) if isinstance(d, int) else d

@@ -11,11 +11,10 @@ from pypto_verified.ir.expr import Call, Expr, Var
 from pypto_verified.ir.stmt import Assign, Break, Continue, Eval, For, Function, If, LoopKind, Stmt, While
 from pypto_verified.ir.types import TileType
 from pypto_verified.ir.walk import definitions, operands, walk_expr, walk_stmts
-from pypto_verified.layouts import Compact, Space
+from pypto_verified.layouts import Compact
+from pypto_verified.ops.memory import COMPACT_SPACES
 from pypto_verified.passes.buffer_table import SLOT_PREFIX
 from pypto_verified.passes.rewrite import yielded
-
-_COMPACT_SPACES = (Space.LEFT, Space.RIGHT, Space.ACC)
 
 Check = Callable[[Function], Iterator[str]]
 """Yields one sentence per violation."""
@@ -127,7 +126,7 @@ def views(function: Function) -> Iterator[str]:
 def compact_in_l0(function: Function) -> Iterator[str]:
     """Only Left, Right and Acc tiles are compact (CA-04)."""
     for name, t in _tiles(function):
-        if t.view is not None and t.view.compact is not Compact.NULL and t.space not in _COMPACT_SPACES:
+        if t.view is not None and t.view.compact is not Compact.NULL and t.space not in COMPACT_SPACES:
             yield f"{name} is compact in {t.space and t.space.value}"
 
 

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pypto_verified.report.model import SEVERITY, FileResult, Finding, Report, Verdict
-from pypto_verified.report.text import location, summary_line
+from pypto_verified.report.text import WIDTH, location, summary_line
 
 _SHOWN = (Verdict.ERROR, Verdict.REFUTED, Verdict.UNKNOWN, Verdict.VACUOUS)
 _MOST = 20
 """Findings that a log shows one by one."""
-_WIDTH = max(len(v.value) for v in Verdict)
 
 
 def as_lines(report: Report) -> str:
@@ -43,7 +42,7 @@ def _line(file: FileResult) -> str:
              for (rank, rule), count in sorted(found.items())]
     allowed = len(file.accepted)
     told = [*parts, f"{proved} proved", *([f"{allowed} allowed"] if allowed else [])]
-    return f"{file.word:<{_WIDTH}}  {file.path}  {', '.join(told)}"
+    return f"{file.word:<{WIDTH}}  {file.path}  {', '.join(told)}"
 
 
 def _table(report: Report) -> Iterator[str]:

@@ -31,7 +31,8 @@ _STYLE = {
     Verdict.PROVED: "green", Verdict.REFUTED: "bold red", Verdict.VACUOUS: "yellow", Verdict.UNKNOWN: "yellow",
     Verdict.ERROR: "bold red",
 }
-_WIDTH = max(len(v.value) for v in Verdict)
+WIDTH = max(len(v.value) for v in Verdict)
+"""Letters of the longest verdict."""
 _LANE = re.compile(r"\blane \d+")
 
 
@@ -74,7 +75,7 @@ def _lines(report: Report, verbose: bool) -> Iterator[Line]:
 def _file(file: FileResult) -> Iterator[Line]:
     for function in file.functions:
         what = f"{file.path}: {function.name}"
-        yield [(_STYLE[function.verdict], f"{function.word:<{_WIDTH}}"), ("", f"  {what}"),
+        yield [(_STYLE[function.verdict], f"{function.word:<{WIDTH}}"), ("", f"  {what}"),
                ("dim", f"  ({_counts(function)})")]
     for finding in file.findings:
         yield from _finding(finding, file.path)
@@ -92,9 +93,9 @@ def _file(file: FileResult) -> Iterator[Line]:
     for accepted in file.accepted:
         f = accepted.finding
         what = f"{location(f) or file.path}: {f.verdict.value} {f.rule}: {accepted.reason} ({accepted.by})"
-        yield [("dim", f"{'allowed':<{_WIDTH}}  {what}")]
+        yield [("dim", f"{'allowed':<{WIDTH}}  {what}")]
     for note in file.remarks:
-        yield [("dim", f"{'note':<{_WIDTH}}  {file.path}: {note}")]
+        yield [("dim", f"{'note':<{WIDTH}}  {file.path}: {note}")]
 
 
 def _obligations(file: FileResult) -> Iterator[Line]:

@@ -15,6 +15,7 @@ from verifiers.access import Sequence as Nodes
 from verifiers.access.calls import reached
 from verifiers.access.symbols import UNCONSTRAINED
 from verifiers.cross_flags import named_flag
+from verifiers.global_memory import adds
 from verifiers.launched import TWO, counts_to_judge, two_blocks
 from verifiers.pipes import shared_names
 from verifiers.race.accesses import Access, accesses_of, is_global
@@ -25,7 +26,7 @@ from verifiers.race.paths import nodes
 from verifiers.race.places import Box, apart, names
 from verifiers.sites import Context, op_text
 from verifiers.solver.cone import conjuncts, names_of
-from verifiers.write_twice import adds, judged, related, through_loops
+from verifiers.write_twice import judged, related, through_loops
 
 _SAME = frozenset({SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM, SymbolKind.LAUNCH})
 """Kinds of symbols that stand for the same in all blocks."""
