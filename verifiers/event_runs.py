@@ -12,10 +12,10 @@ from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.model import Pair
 from verifiers.access import AccessProgram
+from verifiers.race.choices import choices
 from verifiers.race.order import Order
 from verifiers.race.runs import Enough, Run
 from verifiers.race.sync import Kind, Sync
-from verifiers.race.values import choices
 from verifiers.race.walker import Core
 from verifiers.race.witness import of_data
 

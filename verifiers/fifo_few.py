@@ -17,8 +17,9 @@ from verifiers.access.symbols import UNCONSTRAINED
 from verifiers.fifo_counts import Count, compared, in_functions, runs
 from verifiers.flags import trip_names
 from verifiers.pipes import LANE
+from verifiers.race.choices import choices
 from verifiers.race.runs import Enough, Run
-from verifiers.race.values import Values, choices
+from verifiers.race.values import Values
 from verifiers.race.walker import Core
 from verifiers.sites import Context
 

@@ -9,6 +9,7 @@ from pypto_verified.records import dataclass
 from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import Step
 from verifiers.flags import trip_names
+from verifiers.race.choices import choices
 from verifiers.race.cluster import Cluster
 from verifiers.race.handover import members_of, walk_cores
 from verifiers.race.members import LANE
@@ -17,7 +18,7 @@ from verifiers.race.parts import Part, deciding_both, parts_of
 from verifiers.race.rests import ORDERS, SIGNALS, unneeded
 from verifiers.race.sides import sides_of
 from verifiers.race.sync import is_manual
-from verifiers.race.values import Values, choices
+from verifiers.race.values import Values
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 

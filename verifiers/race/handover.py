@@ -8,6 +8,7 @@ from itertools import islice
 from pypto_verified.index.cond import TRUE
 from pypto_verified.records import dataclass
 from verifiers.race.accesses import READINGS
+from verifiers.race.choices import choices
 from verifiers.race.cluster import Cluster
 from verifiers.race.dealings import Between, Key, Touch
 from verifiers.race.lanes import lanes_of, pairs_of_lanes
@@ -17,7 +18,7 @@ from verifiers.race.parts import Part, deciding_both, parts_of
 from verifiers.race.rests import ORDERS, unneeded
 from verifiers.race.sides import Sides, sides_of
 from verifiers.race.sync import is_manual
-from verifiers.race.values import Values, choices
+from verifiers.race.values import Values
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 

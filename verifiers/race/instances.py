@@ -10,10 +10,10 @@ from math import lcm
 from pypto_verified.index import Cond, Expr, IntLike, const, symbol, symbols_of
 from pypto_verified.records import dataclass
 from verifiers.race.accesses import Access
+from verifiers.race.choices import divisors
 from verifiers.race.places import Box, Place
 from verifiers.race.side_state import TURN, State, equalities
 from verifiers.race.talk import Act, Choice, Said, Talk, Turns
-from verifiers.race.values import divisors
 
 _MOST_IN_TURN = 8
 """Ids of flags, slots and branches that are taken in turn and told apart for every trip count."""

@@ -14,7 +14,7 @@ from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, build_program
 from verifiers.flags import cores_of, sections_of
-from verifiers.race.values import deciding
+from verifiers.race.choices import deciding
 from verifiers.sites import Context
 
 KINDS = ("cube", "vector")

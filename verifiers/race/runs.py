@@ -13,6 +13,7 @@ from verifiers.cross_flags import named_flag
 from verifiers.led import truths_passed
 from verifiers.race.answered import Answered
 from verifiers.race.busy import busy
+from verifiers.race.choices import deciding
 from verifiers.race.cycles import stepped_variable
 from verifiers.race.depends import Dependence
 from verifiers.race.hearing import told_of
@@ -22,7 +23,7 @@ from verifiers.race.order import PIPES, Order
 from verifiers.race.placed import Placed
 from verifiers.race.places import Box, Place, apart
 from verifiers.race.slots import Slots
-from verifiers.race.values import Values, deciding
+from verifiers.race.values import Values
 from verifiers.race.walker import Again, Core, Pair, Walker
 from verifiers.race.witness import Want, Witness
 from verifiers.recurrence import counted

@@ -16,9 +16,9 @@ from pypto_verified.targets.pipes import Hazard
 from verifiers.access import AccessProgram, SymbolKind
 from verifiers.led import truths_passed
 from verifiers.race.busy import named
+from verifiers.race.choices import choices
 from verifiers.race.directed import leads, models, told_by_data, way, whole_way
 from verifiers.race.runs import Run
-from verifiers.race.values import choices
 from verifiers.race.walker import Core, steps_of
 from verifiers.race.witness import PASSED, Want, Witness, of_data
 from verifiers.solver import Ladder

@@ -11,8 +11,8 @@ from pypto_verified.index.cond import TRUE
 from pypto_verified.index.expr import Atom, from_atom
 from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, SymbolKind
+from verifiers.race.choices import divisors
 from verifiers.race.sync import Sync
-from verifiers.race.values import divisors
 
 _MOST_CASES = 16
 _OF_A_RUN = frozenset({

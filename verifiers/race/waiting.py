@@ -11,13 +11,13 @@ from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import cross_flag
 from verifiers.access import Step
 from verifiers.cross_flags import named_flag
+from verifiers.race.choices import choices
 from verifiers.race.cluster import Cluster
 from verifiers.race.handover import MOST_RUNS, walk_cores
 from verifiers.race.members import LANE
 from verifiers.race.parts import Part, deciding_both, parts_of
 from verifiers.race.rests import unneeded
 from verifiers.race.sides import sides_of
-from verifiers.race.values import choices
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 
