@@ -161,7 +161,7 @@ class Dealings:
         again = (member.kind, access.number, numbers)
         found = self._touches.get(again)
         if found is None:
-            place = access.place if self.symbolic else access.place.where(member.values)
+            place = member.marked(access.place) if self.symbolic else access.place.where(member.values)
             found = self._touches[again] = self._new(member, access, place)
         return found
 

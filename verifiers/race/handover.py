@@ -14,7 +14,7 @@ from verifiers.race.dealings import Between, Key, Touch
 from verifiers.race.lanes import lanes_of, pairs_of_lanes
 from verifiers.race.members import LANE, Member, lane_of, meeting_of
 from verifiers.race.on_chip import shared_on_chip
-from verifiers.race.parts import Part, deciding_both, parts_of
+from verifiers.race.parts import Part, deciding_both, parts_of, shared_by
 from verifiers.race.rests import ORDERS, unneeded
 from verifiers.race.sides import Sides, sides_of
 from verifiers.race.sync import is_manual
@@ -44,6 +44,9 @@ def walk_cores(
     """Both cores of a kernel together, under these numbers."""
     lane, members = given.get(LANE, 0), members_of(parts, given)
     automatic = not context.explicit_sync and not any(is_manual(p.program) for p in parts)
+    if symbolic:
+        for member in members:
+            member.shared = shared_by(parts, context.target)
     found = Cluster(members, context.target, symbolic, automatic, lane, eager, context.strict, touches)
     found.run()
     return found

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import field
 
+from pypto_verified.index import IntLike, symbol, symbols_of
 from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Step, SymbolKind
 from verifiers.race.order import Order
+from verifiers.race.places import Place
 from verifiers.race.values import Values
 
 LANE = "subblock_idx"
@@ -21,7 +23,8 @@ ON_ALL_CORES = frozenset({SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM, Sym
 @dataclass(slots=True, eq=False)
 class Member:
     """A core: `kind` is 'cube' or 'vector'; `foreign`: ops of the text that other cores run; `why`: what keeps the
-    order of its ops from being the same in every run, '' if nothing; `depth`: branches around where it may differ."""
+    order of its ops from being the same in every run, '' if nothing; `depth`: branches around where it may differ;
+    `shared`: names in its places that stand for the same on the other core."""
 
     kind: str
     program: AccessProgram
@@ -30,11 +33,19 @@ class Member:
     order: Order = field(default_factory=Order)
     why: str = ""
     depth: int = 0
+    shared: frozenset[str] = frozenset()
 
     @property
     def other(self) -> str:
         """The kind of the other core."""
         return "vector" if self.kind == "cube" else "cube"
+
+    def marked(self, place: Place) -> Place:
+        """A place of this core as the other one sees it: counters of loops are called alike and need not be so."""
+        own: dict[str, IntLike] = {
+            n: symbol(f"{n} of the {self.kind} core", a.lo, a.hi) for n, a in symbols_of(*place.exprs()).items()
+            if n not in self.shared}
+        return place.at({**own, LANE: self.values[LANE]})
 
     def line(self, op: Op) -> int:
         return self.program.location(op).line

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pypto_verified.index import symbol, symbols_of
 from pypto_verified.index.cond import TRUE
 from pypto_verified.layouts import Space
 from pypto_verified.targets import Target
 from verifiers.race.accesses import Access, accesses_of
-from verifiers.race.parts import Part
-from verifiers.race.places import apart
+from verifiers.race.parts import Part, shared_by
+from verifiers.race.places import Place, apart
 
 _OF_OTHERS = {"cube": Space.VEC, "vector": Space.MAT}
 """The memory of the other kind of core that a core of a kind reaches."""
@@ -24,6 +25,7 @@ def reaches_others(part: Part, target: Target) -> list[Access]:
 def shared_on_chip(parts: list[Part], target: Target) -> Iterator[tuple[Part, Access, Part, Access]]:
     """Two accesses of two cores that may share a byte on the chip, one of which writes: of the core that reaches into
     the memory of the other, and of that one; one for each two ops."""
+    shared = shared_by(parts, target) if len(parts) > 1 else frozenset[str]()
     for one in parts:
         reached = reaches_others(one, target)
         for other in parts:
@@ -34,9 +36,15 @@ def shared_on_chip(parts: list[Part], target: Target) -> Iterator[tuple[Part, Ac
                 for a in reached:
                     steps = (a.step.index, b.step.index)
                     meets = a.place.arena == b.place.arena and (a.writes or b.writes)
-                    if meets and steps not in seen and apart(a.place, b.place) is not TRUE:
+                    if meets and steps not in seen and apart(_of_another(a.place, shared), b.place) is not TRUE:
                         seen.add(steps)
                         yield one, a, other, b
+
+
+def _of_another(place: Place, shared: frozenset[str]) -> Place:
+    """A place of the other core, whose counters of loops may be called as those of this one are."""
+    return place.at({n: symbol(f"{n} of the other core", a.lo, a.hi) for n, a in symbols_of(*place.exprs()).items()
+                     if n not in shared})
 
 
 def _in_space(part: Part, space: Space, target: Target) -> list[Access]:

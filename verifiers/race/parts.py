@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
 
 from pypto_verified.errors import NotModelled
@@ -14,7 +14,9 @@ from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, build_program
 from verifiers.flags import cores_of, sections_of
+from verifiers.pipes import shared_names
 from verifiers.race.choices import deciding
+from verifiers.race.members import ON_ALL_CORES
 from verifiers.sites import Context
 
 KINDS = ("cube", "vector")
@@ -55,6 +57,14 @@ def parts_of(context: Context) -> list[Part]:
         return []
     found = [_part(f.kernel_kind, p, frozenset(), context.target) for f, p in ((own.func, own), (peer, other))]
     return sorted(found, key=lambda p: p.kind)
+
+
+def shared_by(parts: Sequence[Part], target: Target) -> frozenset[str]:
+    """Names that stand for the same on both cores."""
+    a, b = (p.program for p in parts)
+    if a is b:
+        return frozenset(n for n, kind in a.symbols.kinds.items() if kind in ON_ALL_CORES)
+    return shared_names(a, b, target)
 
 
 def _part(kind: str, program: AccessProgram, foreign: frozenset[Hashable], target: Target) -> Part:

@@ -11,12 +11,12 @@ from pypto_verified.index.cond import TRUE
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram
 from verifiers.cross_flags import named_flag
-from verifiers.pipes import LANES, shared_names
+from verifiers.pipes import LANES
 from verifiers.race.accesses import Access, accesses_of, is_global
 from verifiers.race.exchange import Pair
 from verifiers.race.hearing import Hearing, Told
-from verifiers.race.members import LANE, ON_ALL_CORES
-from verifiers.race.parts import Part, parts_of
+from verifiers.race.members import LANE
+from verifiers.race.parts import Part, parts_of, shared_by
 from verifiers.race.places import apart
 from verifiers.race.sync import is_manual
 from verifiers.race.talk import NotFollowedError, Talk
@@ -165,11 +165,7 @@ def _sides(
 def _made(
     own: AccessProgram, target: Target, explicit: bool, strict: bool, assumed: Cond, parts: tuple[Part, ...]
 ) -> Sides:
-    a, b = (p.program for p in parts)
-    if a is b:
-        shared = frozenset(n for n, kind in a.symbols.kinds.items() if kind in ON_ALL_CORES)
-    else:
-        shared = shared_names(a, b, target)
+    shared = shared_by(parts, target)
     known = all_of(c for c in conjuncts(own.symbols.facts & assumed) if names_of(c) <= shared)
     automatic = not explicit and not any(is_manual(p.program) for p in parts)
     return Sides(parts, shared, target, automatic, strict, known)
