@@ -63,3 +63,22 @@ def test_what_nothing_orders_is_not_said_to_be_ordered_by_a_flag(kind: str, orde
     assert found.keys() == ({"RACE-VISIBLE"} if ordered else {"RACE-VISIBLE", "RACE-RAW"})
     assert all(f.replay.startswith("confirmed") for f in found.values())
     assert ("a flag orders the two" in found["RACE-VISIBLE"].message) is ordered
+
+
+@pytest.mark.requirement("EV-02")
+@pytest.mark.parametrize("strict", [False, True])
+@pytest.mark.parametrize("fenced", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_fence_waits_for_the_scalar_unit_too(kind: str, fenced: bool, strict: bool) -> None:
+    """It runs there, behind a scalar store: no flag has to order what comes after."""
+    write, _, reader = KINDS[kind]
+    text = kernel("\n".join((
+        view("pv", "p", "c32"), alloc("a", VEC), alloc("b", VEC, 8192), fill("a", VEC),
+        window("w", "pv", "%c0, %c0", "%c32, %c64", "32x64"), both("V MTE3"), write, *([FENCE] * fenced), CLEAN,
+        reader)))
+    module = read(text, "k.pto")
+    (result,) = verify_module(module, target("a2a3"), CheckOptions(strict=strict))
+    found = [f for f in result.findings if f.rule in ("RACE-RAW", "REPLAY")]
+    assert bool(found) is not fenced
+    assert all(f.replay.startswith("confirmed") for f in found)
+    assert bool(replay(module, "k", {}, target("a2a3"), strict=strict).races) is not fenced

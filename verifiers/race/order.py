@@ -132,8 +132,8 @@ class Order:
         self._learn(SCALAR, known, True)
 
     def fence(self, on_memory: int) -> None:
-        """A fence waits for `on_memory`, the accesses of the pipes that move to and from global memory, and makes what
-        they wrote visible."""
+        """A fence waits for `on_memory`, the accesses of the scalar pipe, on which it runs, and of the pipes that move
+        to and from global memory, and makes what they wrote visible."""
         self.pending = [bits & ~on_memory for bits in self.pending]
         self.unfenced &= ~on_memory
 

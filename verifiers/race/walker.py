@@ -136,7 +136,7 @@ class Walker:
         elif kind is Kind.BARRIER:
             order.barrier(sync.pipe, on_pipe[sync.pipe], self.scalar_issues)
         elif kind is Kind.FENCE:
-            order.fence(on_pipe["MTE2"] | on_pipe["MTE3"] | on_pipe["FIX"])
+            order.fence(on_pipe["MTE2"] | on_pipe["MTE3"] | on_pipe["FIX"] | on_pipe[SCALAR])
         elif kind is Kind.CLEAN:
             order.clean(on_pipe[SCALAR])
         elif kind is Kind.NOTIFY:
