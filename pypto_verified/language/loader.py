@@ -102,6 +102,8 @@ def _run(source: SourceFile, path: Path) -> types.ModuleType:
 def _python_error(source: SourceFile, error: BaseException, names: Mapping[str, object]) -> PtoError:
     """A Python error at the deepest line of the user's file; NotModelled where it may come of a stub among the file's
     `names`, which has no value of its own (names and imports that fail never do)."""
+    if isinstance(error, SyntaxError) and error.filename == source.name:
+        return source.not_python(error)
     line, trace = 0, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == source.name:

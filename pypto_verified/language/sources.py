@@ -30,10 +30,7 @@ class SourceFile:
         try:
             return ast.parse(self.text, self.name)
         except SyntaxError as e:
-            line, column = e.lineno or 0, e.offset or 0
-            raise LanguageError(
-                f"not Python: {e.msg}", Location(self.name, line, column), "correct the syntax", self.line(line)
-            ) from None
+            raise self.not_python(e) from None
         except (ValueError, RecursionError, MemoryError) as e:
             raise LanguageError(f"not Python: {str(e) or 'nested too deeply'}", Location(self.name)) from None
 
@@ -45,6 +42,12 @@ class SourceFile:
                 first = min((d.lineno for d in node.decorator_list), default=node.lineno)
                 found[first, node.name] = node
         return found
+
+    def not_python(self, error: SyntaxError) -> LanguageError:
+        """The error of a text that does not parse, or that parses and is no program."""
+        line, column = error.lineno or 0, error.offset or 0
+        return LanguageError(
+            f"not Python: {error.msg}", Location(self.name, line, column), "correct the syntax", self.line(line))
 
     def line(self, number: int) -> str:
         """The text of a line, counted from 1; empty outside the file."""

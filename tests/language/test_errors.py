@@ -85,6 +85,8 @@ def test_a_wrong_operand_is_shown_at_the_call() -> None:
     ("text", "line", "column", "message"),
     [
         ("def f(:\n    pass\n", 2, 7, "not Python"),
+        ("def f():\n    g(a=1, a=2)\n", 3, 12, "not Python: keyword argument repeated: a"),
+        ("for i in x:\n    pass\nbreak\n", 4, 1, "not Python: 'break' outside loop"),
         ("x = 1 / 0\n", 2, 1, "ZeroDivisionError"),
         ("x = pl.FP33\n", 2, 1, "pl.FP33 does not exist"),
         ("@pl.function\ndef f(a):\n    pass\n", 3, 7, "parameter a has no type"),
