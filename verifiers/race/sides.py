@@ -59,7 +59,9 @@ class Sides:
         they do in every run."""
         why = self.ahead(kind)
         over = self._over if why else frozenset[tuple[str, int]]()
-        return why if over is None or any(own == kind and step in (None, at) for own, at in over) else ""
+        if over is None:
+            return self.unordered or why
+        return why if any(own == kind and step in (None, at) for own, at in over) else ""
 
     def ahead(self, kind: str) -> str:
         """The same, whatever orders the pipes of each core: a core of that kind goes on whenever it can."""
