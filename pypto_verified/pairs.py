@@ -28,15 +28,17 @@ def has_pipe(artifact: Artifact) -> bool:
 
 def by_flags(artifacts: Sequence[Artifact]) -> list[list[Artifact]]:
     """Kernels without a pipe, those together that flags or barriers between cores join: of one name but for the core's,
-    or the only two that have any."""
-    flagged = [a for a in artifacts if any(has_partner(func) for func in a.module.funcs)]
-    found = [[a] for a in artifacts if a not in flagged]
-    if flagged:
-        from pypto_verified.simulator.schedule.launch import groups
+    also where one of the two has none, or the only two that have any."""
+    flagged = {a.function for a in artifacts if any(has_partner(func) for func in a.module.funcs)}
+    if not flagged:
+        return [[a] for a in artifacts]
+    from pypto_verified.simulator.schedule.launch import groups
 
-        own = {a.function: a for a in flagged}
-        for group in groups(together(flagged)):
-            found.append([own[f.name] for f in group.functions])
+    own = {a.function: a for a in artifacts}
+    found: list[list[Artifact]] = []
+    for group in groups(together(artifacts)):
+        members = [own[f.name] for f in group.functions]
+        found += [members] if flagged & {a.function for a in members} else [[a] for a in members]
     return found
 
 

@@ -191,6 +191,23 @@ def test_kernels_that_a_barrier_of_all_cores_joins_are_judged_together(
     assert rules or all(r.verdict is Verdict.PROVED for r in results)
 
 
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("gone", "rules"), [("", set()), (WAIT, {"EVENT-CORES", "RACE-CORE"}), (SET, {"EVENT-CORES"})],
+                         ids=["right", "no wait", "no set"])
+def test_a_kernel_without_any_flag_is_judged_with_the_one_of_its_name_that_has_them(
+    gone: str, rules: set[str], tmp_path: Path
+) -> None:
+    """The flag that was forgotten may be the only one."""
+    path = tmp_path / "pair.py"
+    named = FLAGS.replace("def multiply", "def mix_aic").replace("def halve", "def mix_aiv").replace(gone or "?", "")
+    alone = FLAGS[FLAGS.index("    @pl.function(type=pl.FunctionType.AIV)"):].replace(WAIT, "")
+    path.write_text(f"{named}\n{alone}", encoding="utf-8")
+    results = check_file(str(path), CheckOptions(timeout=0, target="a5")).functions
+    assert [r.name for r in results] == ["mix_aic", "mix_aiv", "halve"]
+    assert {f.rule for r in results for f in r.findings if f.verdict is Verdict.REFUTED} == rules
+    assert results[-1].verdict is Verdict.PROVED and (rules or all(r.verdict is Verdict.PROVED for r in results))
+
+
 def test_kernels_with_flags_of_which_it_is_not_told_who_belongs_to_whom_stay_alone(tmp_path: Path) -> None:
     """A third one with flags: each is judged as if the text of the other end were not at hand."""
     other = FLAGS[FLAGS.index("    @pl.function(type=pl.FunctionType.AIV)"):].replace("def halve", "def again")
