@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import islice
 
+from pypto_verified.index import all_of
 from pypto_verified.index.cond import TRUE
 from pypto_verified.records import dataclass
 from verifiers.race.accesses import READINGS
@@ -12,7 +13,7 @@ from verifiers.race.choices import choices
 from verifiers.race.cluster import Cluster
 from verifiers.race.dealings import Between, Key, Touch
 from verifiers.race.lanes import lanes_of, pairs_of_lanes
-from verifiers.race.members import LANE, Member, lane_of, meeting_of
+from verifiers.race.members import LANE, ON_ALL_CORES, Member, lane_of, meeting_of
 from verifiers.race.on_chip import shared_on_chip
 from verifiers.race.parts import Part, deciding_both, parts_of, shared_by
 from verifiers.race.rests import ORDERS, unneeded
@@ -21,6 +22,7 @@ from verifiers.race.sync import is_manual
 from verifiers.race.values import Values
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
+from verifiers.solver.cone import conjuncts, names_of
 
 MOST_RUNS = 24
 """Choices of numbers that are tried for a kernel."""
@@ -67,21 +69,25 @@ def _sites(context: Context) -> Iterator[CoreSite]:
 
 
 def _between_lanes(context: Context) -> Iterator[CoreSite]:
-    """What one vector core of a cube writes and the other may read. How they order that is not followed: each is walked
-    beside its cube."""
-    own = context.program
+    """What one vector core of a cube writes and the other may read, or write by another op. How they order that is not
+    followed: each is walked beside its cube."""
+    own, entails = context.program, context.ladder.entails
+    shared = {n for n, kind in own.symbols.kinds.items() if kind in ON_ALL_CORES}
+    known = all_of(c for c in conjuncts(own.symbols.facts & context.assumed) if names_of(c) <= shared)
     for part in parts_of(context):
         if part.kind != "vector" or part.program is not own:
             continue
         member, (one, other) = Member(part.kind, own, part.foreign, Values(own, {})), lanes_of(own)
-        for write, read in pairs_of_lanes(own, part.foreign, context.target):
-            pair = Between(Touch(-1, member, write, write.place), Touch(-1, member, read, read.place), False)
-            line = own.location(write.step.op).line
-            label = f"{op_text(read.step.op)} (one vector core) after {op_text(write.step.op)} line {line} (the other)"
-            why = (f"whether the vector core that reads waits for the other's {op_text(write.step.op)} at line {line} "
+        for write, there in pairs_of_lanes(own, part.foreign, context.target):
+            pair = Between(Touch(-1, member, write, write.place), Touch(-1, member, there, there.place), False)
+            op, line = op_text(there.step.op), own.location(write.step.op).line
+            label = f"{op} (one vector core) after {op_text(write.step.op)} line {line} (the other)"
+            does = "writes too" if there.writes else "reads"
+            why = (f"whether the vector core that {does} waits for the other's {op_text(write.step.op)} at line {line} "
                    "is not followed")
-            open_ = not (one.keeps_from(write, other, read) and other.keeps_from(write, one, read))
-            yield CoreSite(context, read.step.op, read.step.path, label, pair, False, (), why if open_ else "")
+            open_ = not all(entails(known, c) for c in (
+                one.keeps_from(write, other, there), other.keeps_from(write, one, there)))
+            yield CoreSite(context, there.step.op, there.step.path, label, pair, False, (), why if open_ else "")
 
 
 def _on_chip(context: Context) -> Iterator[CoreSite]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Set
+from itertools import product
 
-from pypto_verified.index import IntLike, substitute_cond, symbol, symbols_of
+from pypto_verified.index import Cond, IntLike, substitute_cond, symbol, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
@@ -21,11 +22,11 @@ class Lane:
     program: AccessProgram
     number: int
 
-    def keeps_from(self, write: Access, other: Lane, read: Access) -> bool:
-        """Whether what it writes here shares no byte with what the other one reads there."""
+    def keeps_from(self, write: Access, other: Lane, there: Access) -> Cond:
+        """Where what it writes here shares no byte with what the other one reads, or writes, there."""
         absent = FALSE in (substitute_cond(a.step.path, {LANE: lane.number})
-                           for lane, a in ((self, write), (other, read)))
-        return absent or apart(self._place(write), other._place(read)) is TRUE
+                           for lane, a in ((self, write), (other, there)))
+        return TRUE if absent else apart(self._place(write), other._place(there))
 
     def _place(self, access: Access) -> Place:
         kinds = self.program.symbols.kinds
@@ -41,8 +42,12 @@ def lanes_of(program: AccessProgram) -> tuple[Lane, Lane]:
 
 
 def pairs_of_lanes(program: AccessProgram, foreign: Set[Hashable], target: Target) -> Iterator[tuple[Access, Access]]:
-    """Writes to global memory, each with the reads of the same tensor."""
+    """Writes to global memory, each with the reads of the same tensor, and with the writes by other ops if the lane
+    tells where one is."""
     found = [a for own in accesses_of(program, target).values() for a in own
              if is_global(a) and a.step.op not in foreign]
-    reads = [a for a in found if not a.writes]
-    yield from ((a, b) for a in found if a.writes for b in reads if a.place.arena == b.place.arena)
+    placed = [LANE in symbols_of(*a.place.exprs()) for a in found]
+    for (i, a), (k, b) in product(enumerate(found), repeat=2):
+        if a.writes and a.place.arena == b.place.arena and (
+                not b.writes or (i < k and a.step is not b.step and (placed[i] or placed[k]))):
+            yield a, b

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Set
 
+from pypto_verified.index.cond import TRUE
 from pypto_verified.records import dataclass
 from pypto_verified.targets.pipes import LANE_IDS
 from verifiers.access import AccessProgram
@@ -70,10 +71,10 @@ class Kernel:
         return not any(self._apart(p) for p in self.parts if p.kind == "vector")
 
     def _apart(self, part: Part) -> bool:
-        """Whether one vector core may read what the other one writes."""
+        """Whether one vector core may read what the other one writes, or write there by another op."""
         one, other = lanes_of(part.program)
         return any(
-            not (one.keeps_from(write, other, read) and other.keeps_from(write, one, read))
+            not (one.keeps_from(write, other, read) is other.keeps_from(write, one, read) is TRUE)
             for write, read in pairs_of_lanes(part.program, part.foreign, self._context.target))
 
     def told(self, gone: Set[Hashable] = frozenset()) -> Sides | None:
