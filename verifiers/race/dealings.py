@@ -125,7 +125,7 @@ class Dealings:
         if kind is Kind.DRAIN:
             order.gather(self._own(member))
         elif kind is Kind.BARRIER:
-            order.barrier(sync.pipe, on_pipe, not self._strict)
+            order.barrier(sync.pipe, on_pipe)
         elif kind is Kind.FENCE:
             self._learn(member, SCALAR, ~self._own(member))
         elif sync.id is not None and kind in (Kind.SET, Kind.WAIT):

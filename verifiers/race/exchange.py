@@ -248,7 +248,7 @@ class Exchange:
         elif sync.kind is Kind.FENCE:
             order.learn(SCALAR, ~self._own(core))
         elif sync.kind is Kind.BARRIER:
-            order.barrier(sync.pipe, on_pipe, not self._strict)
+            order.barrier(sync.pipe, on_pipe)
         elif sync.kind in (Kind.SET, Kind.WAIT) and sync.id is not None:
             id = self._number(state, core, self._talks[core].mark(sync.id))
             if id is not None and sync.kind is Kind.SET:

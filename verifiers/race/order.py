@@ -111,9 +111,10 @@ class Order:
         self._learn(pipe, carried, scalar_issues)
         return True
 
-    def barrier(self, pipe: str, on_pipe: int, scalar_issues: bool) -> None:
-        """All accesses of `pipe` so far are complete for those that follow on it."""
-        self._learn(pipe, ~on_pipe, scalar_issues)
+    def barrier(self, pipe: str, on_pipe: int) -> None:
+        """All accesses of `pipe` so far are complete for those that follow on it. One of the scalar pipe holds nothing
+        else back: it is no wait for another pipe."""
+        self._learn(pipe, ~on_pipe, False)
 
     def hand_over(self, source: str, destination: str, on_source: int, scalar_issues: bool) -> None:
         """A set and wait inside of an op: `destination` waits for all that `source` has begun."""

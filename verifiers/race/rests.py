@@ -50,7 +50,7 @@ def _of_step(step: Step, target: Target, strict: bool) -> set[str]:
         found.add("SYNCALL-WAITS")
     if sync is not None and sync.kind in (Kind.SET, Kind.WAIT):
         found.add("EVENT-KEY")
-    if sync is not None and sync.kind in (Kind.WAIT, Kind.BARRIER) and sync.pipe == SCALAR and not strict:
+    if sync is not None and sync.kind is Kind.WAIT and sync.pipe == SCALAR and not strict:
         found.add("SCALAR-ISSUES")
     return found
 

@@ -134,7 +134,7 @@ class Walker:
         if kind is Kind.DRAIN:
             order.drain()
         elif kind is Kind.BARRIER:
-            order.barrier(sync.pipe, on_pipe[sync.pipe], self.scalar_issues)
+            order.barrier(sync.pipe, on_pipe[sync.pipe])
         elif kind is Kind.FENCE:
             order.fence(on_pipe["MTE2"] | on_pipe["MTE3"] | on_pipe["FIX"] | on_pipe[SCALAR])
         elif kind is Kind.CLEAN:
