@@ -16,7 +16,7 @@ FAULTS = (
           Edit(", (Hazard.WAR, a.reads, b.writes))", ")"), "PTOAS#934"),
     Fault("sync-one-turn", f"{_SYNC}.depend", "_Search.of", "nothing is ordered between the turns of a loop",
           Edit("for loop in b.chain[-1][0].loops:", "for loop in ():"), "PTOAS#1118, tilelang#2668"),
-    Fault("sync-barriers-redundant", f"{_SYNC}.choose", "Chooser.reduce", "barriers are dropped as redundant",
+    Fault("sync-barriers-redundant", f"{_SYNC}.choose", "Chooser._spare", "barriers are dropped as redundant",
           Edit("if not self.holds():", "if not self.holds() and isinstance(sync, Flag):"), "PTOAS@f18a5d25"),
     Fault("sync-shared-id", f"{_SYNC}.ids", "_apart", "flags share an id while both may be set",
           Edit("if latest.sets or unknown:", "if False:"), "PTOAS#112, PTOAS#823"),
