@@ -25,7 +25,7 @@ from pypto_verified.language.scope import Unsettled
 from pypto_verified.language.values import is_expr, lift
 from pypto_verified.ops import build
 from pypto_verified.ops.args import type_of
-from pypto_verified.ops.events import CROSS_IDS, EVENT_IDS, UnknownEvent, pair_of
+from pypto_verified.ops.events import CROSS_IDS, EVENT_IDS, UnknownEvent, event_pipe, pair_of
 from pypto_verified.records import dataclass
 
 _Node: TypeAlias = Union[ast.expr, ast.stmt]
@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 _TOKEN_SOURCES = {"load": "TLOAD", "store": "TSTORE_VEC", "matmul": "TMATMUL", "matmul_acc": "TMATMUL"}
 _NEEDS_FORM = frozenset({"move", "extract", "insert", "fillpad"})
 """Ops whose pipe depends on memories: their token's op must be named."""
+_OWN_PIPES = {"load": ("MTE2",), "store": ("MTE3", "FIX"), "matmul": ("M",), "matmul_acc": ("M",)}
+_SEVERAL_FORMS = frozenset({"gather", "scatter", "concat"})
+"""Ops of the vector pipe that have forms on others too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,26 @@ def ordered(x: Expressions, node: ast.expr) -> Ordered | None:
     rest = [k for k in node.keywords if k.arg not in ("wait", "record", "token")]
     call = ast.copy_location(ast.Call(node.func, node.args, rest), node)
     token = (named["token"], _token(x, node, named["token"])) if "token" in named else None
-    return Ordered(call, _marks(x, named.get("wait")), _marks(x, named.get("record")), token)
+    waits, records = _marks(x, named.get("wait")), _marks(x, named.get("record"))
+    _require_own_pipe(x, node, waits, records)
+    return Ordered(call, waits, records, token)
+
+
+def _require_own_pipe(
+    x: Expressions, node: ast.Call, waits: tuple[_Placed, ...], records: tuple[_Placed, ...]
+) -> None:
+    """What stands at an op is of its pipe, where the name of the op tells that: another one's flag neither holds it
+    back nor tells of it, though it reads so. LanguageError at the event."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    vector = event_pipe(f"T{name.replace('_', '').upper()}") == "V" and name not in _SEVERAL_FORMS
+    own = ("V",) if vector else _OWN_PIPES.get(name, ())
+    for placed, end, what in ((waits, 1, "waits for it: the op would not"),
+                              (records, 0, "records it: it would tell nothing of the op")):
+        for at, mark in placed:
+            pipe = event_pipe((mark.src, mark.dst)[end])
+            if own and pipe and pipe not in own:
+                x.fail(at, f"an event {mark.src} -> {mark.dst} at pl.{name}, which runs on {' or '.join(own)}: {pipe} "
+                           f"{what}", "name an op of that pipe in pl.Event, or write e.wait() or e.record() alone")
 
 
 def _marks(x: Expressions, node: ast.expr | None) -> tuple[_Placed, ...]:

@@ -36,6 +36,11 @@ class UnknownEvent(Exception):
         self.help = f"did you mean {' or '.join(near)}?" if near else "e.g. TLOAD, TADD, VECTOR, TSTORE_VEC, TMATMUL"
 
 
+def event_pipe(name: str) -> str:
+    """The pipe of an op that an event can name; '' for any other name."""
+    return EVENT_PIPES.get(name, "")
+
+
 def pair_of(src: str, dst: str) -> tuple[Pair, bool]:
     """(the pipes of an event, whether it passes between cores). Raises UnknownEvent."""
     for name in (src, dst):

@@ -80,12 +80,12 @@ def test_an_event_of_several_slots_takes_as_many_numbers() -> None:
 def test_a_slot_or_an_id_may_be_computed() -> None:
     (loop,) = body('ring = pl.Event("TLOAD", "TADD", slots=2)', "for i in pl.range(4):", "    ring[i % 2].record()",
                    '    e = pl.Event("TADD", "TLOAD", auto_token=False, event_id=i % 4)', "    e.wait()",
-                   "    x = pl.load(a, [0, 0], [16, 64], wait=ring[i % 2])")
+                   "    x = pl.load(a, [0, 0], [16, 64], record=ring[i % 2])")
     assert isinstance(loop, For)
     calls = [s.call if isinstance(s, Eval) else s.value for s in loop.body if isinstance(s, Eval | Assign)]
     assert [_spelled(c) for c in calls] == [
-        "record TLOAD>TADD 0 slot (i % 2)", "wait TADD>TLOAD 0 slot (i % 4)", "wait TLOAD>TADD 0 slot (i % 2)",
-        "tile.load"]
+        "record TLOAD>TADD 0 slot (i % 2)", "wait TADD>TLOAD 0 slot (i % 4)", "tile.load",
+        "record TLOAD>TADD 0 slot (i % 2)"]
 
 
 @pytest.mark.requirement("EV-02")
@@ -131,6 +131,29 @@ def test_an_id_that_a_pair_does_not_have_is_refused_where_the_event_is_made(give
     with pytest.raises(LanguageError) as caught:
         body("pl.system.bar_v()", f'e = pl.Event("TLOAD", "TADD", {given})', "e.record()")
     assert why in str(caught.value) and caught.value.location.line == 5
+
+
+@pytest.mark.requirement("EV-02")
+@pytest.mark.parametrize(("line", "column", "why"), [
+    ("x = pl.load(a, [0, 0], [16, 64], record=e)", 45, "at pl.load, which runs on MTE2: V records it"),
+    ("x = pl.load(a, [0, 0], [16, 64], wait=e)", 43, "at pl.load, which runs on MTE2: MTE3 waits for it"),
+    ("y = pl.row_expand_mul(t, s, wait=e)", 38, "at pl.row_expand_mul, which runs on V: MTE3 waits for it"),
+    ("out = pl.store(t, [0, 0], out, record=e)", 43, "at pl.store, which runs on MTE3 or FIX: V records it"),
+])
+def test_an_event_of_another_pipe_does_not_stand_at_an_op(line: str, column: int, why: str) -> None:
+    """It would read as if the op were ordered. Alone, as a statement, an event is of the pipes that it names."""
+    with pytest.raises(LanguageError) as caught:
+        body('e = pl.Event("TADD", "TSTORE_VEC")', "t = pl.load(a, [0, 0], [16, 64])", line)
+    assert why in str(caught.value) and (caught.value.location.line, caught.value.location.column) == (6, column)
+
+
+@pytest.mark.requirement("EV-02")
+def test_an_event_that_names_another_op_of_the_same_pipe_stands_at_an_op() -> None:
+    assert ops('e = pl.Event("TLOAD", "VECTOR")', 'f = pl.Event("TMUL", "TSTORE_ACC")',
+               "x = pl.load(a, [0, 0], [16, 64], record=e)", "y = pl.add(x, x, wait=e, record=f)",
+               "out = pl.store(y, [0, 0], out, wait=f)") == [
+        "tile.load", "record TLOAD>VECTOR 0", "wait TLOAD>VECTOR 0", "tile.add", "record TMUL>TSTORE_ACC 0",
+        "wait TMUL>TSTORE_ACC 0", "tile.store"]
 
 
 def test_the_last_ids_of_a_pair_may_be_taken() -> None:
