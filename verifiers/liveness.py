@@ -23,92 +23,13 @@ from __future__ import annotations
 from dataclasses import field, replace
 from functools import lru_cache
 
-from pypto_verified.dtypes import DType
-from pypto_verified.index import Cond, Expr, substitute, substitute_cond, symbol, symbols_of
-from pypto_verified.index.cond import FALSE
 from pypto_verified.layouts import BLayout
-from pypto_verified.pto.types import MultiTileBufType, TileBufType
 from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step, TileUse
-from verifiers.access.overlap import certain_bytes, disjoint, is_identity, needed, possible_bytes, touched
+from verifiers.access.overlap import is_identity, needed, possible_bytes, touched
+from verifiers.clobber import Clobber, clobber_of
 from verifiers.regions import MERGING
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Write:
-    """A write of `tile` at `step`."""
-
-    step: Step
-    tile: TileUse
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A write that a read may see, with the loops around which it came (by identity)."""
-
-    write: Write
-    around: frozenset[int]
-
-
-@dataclass(slots=True)
-class Reach:
-    """What of a source is still there: `bytes` at most; handles in `renewed` were wholly rewritten since. `victims`:
-    the bytes that handles had written themselves when this write came over them; the flag tells those from earlier
-    iterations."""
-
-    bytes: int
-    renewed: frozenset[Root]
-    victims: dict[tuple[Root, bool], int]
-
-    def copy(self) -> Reach:
-        return Reach(self.bytes, self.renewed, dict(self.victims))
-
-    def merge(self, other: Reach) -> bool:
-        """Union in place; whether anything was added."""
-        before = (self.bytes, self.renewed, dict(self.victims))
-        self.bytes |= other.bytes
-        self.renewed &= other.renewed
-        for victim, lost in other.victims.items():
-            self.victims[victim] = self.victims.get(victim, 0) | lost
-        return before != (self.bytes, self.renewed, self.victims)
-
-
-@dataclass(slots=True)
-class State:
-    """At one program point: the writes that reach it, and the bytes that each handle wrote itself, apart for writes
-    that came around a loop."""
-
-    reach: dict[Source, Reach] = field(default_factory=dict)
-    own: dict[tuple[Root, bool], int] = field(default_factory=dict)
-
-    def copy(self) -> State:
-        return State({s: r.copy() for s, r in self.reach.items()}, dict(self.own))
-
-    def join(self, other: State) -> bool:
-        """Union in place; whether anything was added."""
-        changed = False
-        for source, theirs in other.reach.items():
-            mine = self.reach.get(source)
-            if mine is None:
-                self.reach[source] = theirs.copy()
-                changed = True
-            else:
-                changed |= mine.merge(theirs)
-        for key, theirs_own in other.own.items():
-            known = self.own.get(key, 0)
-            if theirs_own | known != known:
-                self.own[key] = theirs_own | known
-                changed = True
-        return changed
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Clobber:
-    """`write` may destroy what a read expects: it does when both are reached, `path`, and the bytes are not `apart`."""
-
-    write: Write
-    path: Cond
-    apart: Cond
+from verifiers.write_state import Reach, Source, State, Write, same_arena, same_extent
 
 
 @dataclass(slots=True, eq=False)
@@ -181,7 +102,7 @@ class Flow:
             if write is None:
                 write = self._writes[step.index, i] = Write(step, _written(step, tile))
             self._forget_unread(state, step)
-            _write(write, state)
+            state.write(write)
 
     def _forget_unread(self, state: State, step: Step) -> None:
         """Drop what handles wrote themselves that no step from here on reads: nobody asks who destroyed it."""
@@ -194,13 +115,13 @@ class Flow:
         fresh, carried = state.own.get((tile.root, False), 0), state.own.get((tile.root, True), 0)
         for source, reach in state.reach.items():
             other = source.write.tile
-            if not _same_arena(tile.root, other.root) or not reach.bytes & wanted:
+            if not same_arena(tile.root, other.root) or not reach.bytes & wanted:
                 continue
             read.written = True
             if other.root is tile.root or tile.root in reach.renewed:
                 continue
             if self._is_clobber(read, source, reach, wanted, bool(fresh | carried)):
-                read.clobbers.setdefault(source, _clobber(step, tile, source))
+                read.clobbers.setdefault(source, clobber_of(step, tile, source))
             elif not fresh | carried:
                 read.lent[source.write] = None
 
@@ -212,7 +133,7 @@ class Flow:
         shared = reach.bytes & wanted
         fresh, carried = (reach.victims.get((root, came), 0) & shared for came in (False, True))
         if fresh or carried:
-            if not _same_extent(root, write.tile.root):
+            if not same_extent(root, write.tile.root):
                 return True
             arm = write.step.region
             merged = nested and not fresh and read.step.region[:len(arm)] != arm
@@ -230,7 +151,7 @@ class Flow:
         left_to_others = write.tile.root not in self._last_reads
         return any(
             id(loop) in source.around and (left_to_others or any(
-                loop in r.step.loops and r.step.index <= write.step.index and _same_extent(r.tile.root, write.tile.root)
+                loop in r.step.loops and r.step.index <= write.step.index and same_extent(r.tile.root, write.tile.root)
                 for r in self.reads.values()))
             for loop in write.step.loops)
 
@@ -276,32 +197,9 @@ def _last_reads(program: AccessProgram) -> dict[Root, int]:
         tile.root: ends[step.loops[0]] if step.loops else step.index for step in program.steps for tile in step.reads()}
 
 
-def _write(write: Write, state: State) -> None:
-    root = write.tile.root
-    certain, possible = certain_bytes(write.tile), possible_bytes(write.tile)
-    whole, kept = write.tile.whole, ~certain
-    for source, reach in list(state.reach.items()):
-        if not _same_arena(root, source.write.tile.root):
-            continue
-        reach.bytes &= kept
-        if whole:
-            reach.renewed |= {root}
-        if not reach.bytes:
-            del state.reach[source]
-    victims = {
-        key: lost for key, own in state.own.items()
-        if key[0] is not root and _same_arena(key[0], root) and (lost := own & possible)}
-    state.reach[Source(write, frozenset())] = Reach(possible, frozenset(), victims)
-    state.own[root, False] = state.own.get((root, False), 0) | possible
-
-
 def _inside(inner: tuple[int, ...], outer: tuple[int, ...]) -> bool:
     """Whether one region lies strictly within another."""
     return len(inner) > len(outer) and inner[:len(outer)] == outer
-
-
-def _same_arena(a: Root, b: Root) -> bool:
-    return a is b or (a.space is b.space and a.address is not None and b.address is not None)
 
 
 def _written(step: Step, tile: TileUse) -> TileUse:
@@ -314,47 +212,3 @@ def _written(step: Step, tile: TileUse) -> TileUse:
     if tile.type.boxed or tile.type.blayout is not BLayout.ROW or tile.rect.rows != tile.type.rows:
         return part
     return replace(tile, rect=replace(tile.rect, rows=rows, row_bytes=cols * tile.type.dtype.bytes))
-
-
-def _same_extent(a: Root, b: Root) -> bool:
-    """One buffer under two names: the bytes are the same and hold elements of one type."""
-    return a.bytes == b.bytes and a.address is b.address and _element(a) == _element(b)
-
-
-def _element(root: Root) -> DType | None:
-    declared = root.op.results[0].type if root.op.results else None
-    kept = declared.slot if isinstance(declared, MultiTileBufType) else declared
-    return kept.dtype if isinstance(kept, TileBufType) else None
-
-
-def _clobber(step: Step, tile: TileUse, source: Source) -> Clobber:
-    """The clobber as conditions over the read's symbols; a write that came around a common loop has older counters."""
-    write = source.write
-    first = next((i for i, x in enumerate(write.step.loops) if id(x) in source.around and x in step.loops), None)
-    if first is None:
-        return Clobber(write, write.step.path, disjoint(tile, write.tile))
-    earlier: dict[str, Expr] = {}
-    for loop in write.step.loops[first:]:
-        for term in (loop.counter, loop.var):
-            if term is not None:
-                for name, atom in symbols_of(term).items():
-                    if name not in earlier and not _outer(name, write.step.loops[:first]):
-                        earlier[name] = symbol(f"{name}_earlier", atom.lo, atom.hi)
-    path = substitute_cond(write.step.path, earlier)
-    counter = write.step.loops[first].counter
-    if counter is not None:
-        path = path & (substitute(counter, earlier) < counter)
-    return Clobber(write, path, _earlier_apart(tile, write.tile, earlier))
-
-
-def _outer(name: str, loops: tuple[Loop, ...]) -> bool:
-    return any(name in symbols_of(t) for x in loops for t in (x.counter, x.var) if t is not None)
-
-
-def _earlier_apart(tile: TileUse, other: TileUse, earlier: dict[str, Expr]) -> Cond:
-    address = other.root.address
-    if address is None:
-        return FALSE
-    root = replace(other.root, address=substitute(address, earlier))
-    rect = replace(other.rect, base=substitute(other.rect.base, earlier))
-    return disjoint(tile, replace(other, root=root, rect=rect))

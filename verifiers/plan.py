@@ -25,7 +25,8 @@ from verifiers.access.overlap import (
     trails,
 )
 from verifiers.access.program import Reserved
-from verifiers.liveness import Clobber, Read, flow_of
+from verifiers.clobber import Clobber
+from verifiers.liveness import Read, flow_of
 from verifiers.rule import LEGALITY, SAFETY, Rule, Witness, both
 from verifiers.sites import Context, Site, TileSite, op_sites, op_text, tile_sites
 from verifiers.untold import written_unseen

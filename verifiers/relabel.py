@@ -18,9 +18,10 @@ from verifiers.access import TileUse
 from verifiers.access.overlap import disjoint
 from verifiers.access.tiles import inner_box
 from verifiers.layout_ops import layout_name
-from verifiers.liveness import Write, flow_of
+from verifiers.liveness import flow_of
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
+from verifiers.write_state import Write
 
 Order: TypeAlias = tuple[bool, int, int] | None
 """Whether boxes run as their elements do, bytes of a box and of an element; None if elements lie as outside boxes."""
