@@ -15,9 +15,10 @@ _ACC = "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, frac
 _WINDOW = "!pto.partition_tensor_view<16x16xf16>"
 
 
-def text(row: int | None, col: int, at: int) -> str:
-    """16 x 16 elements go into a tile of 32 x 32, in two columns of two boxes of 512 bytes, from (row, col) on, None: a
-    row of 0 or 8; a load writes the box at `at`."""
+def text(row: int | None, col: int | None, at: int) -> str:
+    """16 x 16 elements go into a tile of 32 x 32, in two columns of two boxes of 512 bytes, from (row, col) on, None: 0
+    or 8; a load writes the box at `at`."""
+    second = "arith.muli %rest, %c8" if col is None else f"arith.constant {col}"
     first = "%turn = arith.muli %rest, %c8 : index" if row is None else f"%turn = arith.constant {row} : index"
     return f"""module {{
       func.func @k(%h: !pto.ptr<f16>, %n: index) attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
@@ -30,7 +31,7 @@ def text(row: int | None, col: int, at: int) -> str:
         %least = arith.maxsi %n, %c0 : index
         %rest = arith.minsi %least, %c1 : index
         {first}
-        %col = arith.constant {col} : index
+        %col = {second} : index
         %v = pto.make_tensor_view %h, shape = [%c16, %c16], strides = [%c16, %c1] : !pto.tensor_view<?x?xf16>
         %t = pto.alloc_tile addr = %a0 : {_WHOLE}
         %u = pto.alloc_tile addr = %a : {_PART}
@@ -52,3 +53,14 @@ def test_a_load_of_a_box_races_with_an_insert_that_writes_there(chip: str, row: 
         races = any(schedule.replay(module, "k", {"n": n}, target(chip), schedule="late").races for n in (0, 1))
         open_ = verdicts_of(judge(text(row, col, at), chip, explicit=True)) - {Verdict.PROVED}
         assert bool(open_) is races, at
+
+
+@pytest.mark.requirement("EV-08")
+@pytest.mark.parametrize("at", [0, 512, 1024, 1536])
+def test_an_insert_at_any_column_may_touch_the_whole_tile_and_is_refuted_where_it_does(at: int) -> None:
+    module = parse(text(0, None, at), "k.pto")
+    races = any(schedule.replay(module, "k", {"n": n}, target("a5"), schedule="late").races for n in (0, 1))
+    found = verdicts_of(judge(text(0, None, at), "a5", explicit=True))
+    assert not (Verdict.REFUTED in found and not races)
+    assert not (found <= {Verdict.PROVED} and races)
+    assert races is (at in (0, 1024))

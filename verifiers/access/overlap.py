@@ -22,22 +22,32 @@ def place(tile: TileUse) -> Expr | None:
 def touched(step: Step, tile: TileUse) -> TileUse:
     """The part of a tile that an op really touches: an extract reads, and an insert writes, a window of the other
     tile's size."""
+    window = windowed(step, tile)
+    if window is None:
+        return tile
+    size, row, col = window
+    part = replace(tile.type, rows=size.type.rows, cols=size.type.cols)
+    # Into L0 the unit counts in whole boxes and drops the rest, see VIEW-EXTRACT.
+    where = rect_of if size.type.loc in (Space.LEFT, Space.RIGHT) else cut
+    rect = where(part, tile.storage, tile.rect.base, row, col)
+    if rect is None:
+        return tile
+    return replace(tile, how="subview", type=part, rect=rect, row=row, col=col, parent=tile)
+
+
+def windowed(step: Step, tile: TileUse) -> tuple[TileUse, Expr, Expr] | None:
+    """(the tile as large as the window of `tile` that an extract reads or an insert writes, its row, its column); None
+    for what is touched as a whole, or at a place that is not expressed."""
     if step.op.name == "pto.textract" and tile in step.tiles("src"):
         size = step.tiles("dst")
     elif step.op.name == "pto.tinsert" and tile in step.tiles("dst"):
         size = step.tiles("src")
     else:
-        return tile
+        return None
     row, col = (step.operands[g][0] for g in ("indexRow", "indexCol"))
     if not size or not isinstance(row, Expr) or not isinstance(col, Expr) or tile.how == "subview":
-        return tile
-    part = replace(tile.type, rows=size[0].type.rows, cols=size[0].type.cols)
-    # Into L0 the unit counts in whole boxes and drops the rest, see VIEW-EXTRACT.
-    where = rect_of if size[0].type.loc in (Space.LEFT, Space.RIGHT) else cut
-    rect = where(part, tile.storage, tile.rect.base, row, col)
-    if rect is None:
-        return tile
-    return replace(tile, how="subview", type=part, rect=rect, row=row, col=col, parent=tile)
+        return None
+    return size[0], row, col
 
 
 def needed(step: Step, tile: TileUse) -> TileUse:

@@ -6,13 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from pypto_verified.index import Expr
+from pypto_verified.index import Expr, const
 from pypto_verified.index.cond import TRUE
 from pypto_verified.layouts import BLayout, SLayout, Space
 from verifiers.access import Rect, Step, TileUse
 from verifiers.access.indexed import indexed
-from verifiers.access.overlap import same_bytes
-from verifiers.access.tiles import inner_box
+from verifiers.access.overlap import same_bytes, windowed
+from verifiers.access.tiles import cut, inner_box
 from verifiers.race.fills import FILLS
 
 _ELEMENT = frozenset({"pto.tgetval", "pto.tsetval"})
@@ -32,6 +32,13 @@ def touched_in_run(
         if at is None:
             return base, replace(rect, rows=0)
         return base + number(at) * size, Rect(rect.base, 1, size, size)
+    window = windowed(step, tile)
+    if window is not None and (rect.rows, rect.row_bytes) == (tile.rect.rows, tile.rect.row_bytes):
+        # Where it lies in the tile only a run knows.
+        part = replace(tile.type, rows=window[0].type.rows, cols=window[0].type.cols)
+        row, col = (const(number(e)) for e in window[1:])
+        found = cut(part, tile.storage, base, row, col)
+        return (found.base, found) if found is not None else (base, replace(rect, rows=0))
     index = indexed(step)
     if writes and index is not None and not index.reads and tile in step.tiles(index.table):
         return base, replace(rect, rows=0)
