@@ -178,14 +178,15 @@ class Smt:
             status = self._check(brief)
             if status != "sat":
                 return Answer(status, decider=rung, rlimit=self._spent - before)
+            ints, bools = self._read(encoding, c)
             for name in sizes:
                 if name in encoding.ints and self._holds_with(encoding.ints[name] >= 1):
                     self._solver.add(encoding.ints[name] >= 1)
             for name in small:
                 if name in encoding.ints:
                     self._shrink(encoding.ints[name])
-            self._check()
-            ints, bools = self._read(encoding, c)
+            if self._check() == "sat":  # else as it was known before
+                ints, bools = self._read(encoding, c)
             return Answer("sat", ints, bools, rung, self._spent - before)
 
     def script(self, c: Cond) -> str:
