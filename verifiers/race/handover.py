@@ -8,6 +8,8 @@ from itertools import islice
 from pypto_verified.index import all_of
 from pypto_verified.index.cond import TRUE
 from pypto_verified.records import dataclass
+from pypto_verified.targets import Target
+from pypto_verified.targets.pipes import CACHE
 from verifiers.race.accesses import READINGS
 from verifiers.race.choices import choices
 from verifiers.race.cluster import Cluster
@@ -18,7 +20,7 @@ from verifiers.race.on_chip import shared_on_chip
 from verifiers.race.parts import Part, deciding_both, parts_of, shared_by
 from verifiers.race.rests import ORDERS, unneeded
 from verifiers.race.sides import Sides, sides_of
-from verifiers.race.sync import is_manual
+from verifiers.race.sync import Kind, is_manual, sync_of
 from verifiers.race.values import Values
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
@@ -125,6 +127,7 @@ def _between_kinds(context: Context) -> Iterator[CoreSite]:
         turned = (*key[2:], *key[:2])
         judged = (key,) if turned in pairs else (key, turned)
         unsure = "" if fails or sides.ordered(*judged) else _unsure(pair, walks, sides, why or mixed)
+        unsure = unsure or ("" if fails else _in_cache(pair, context.target))
         if not fails and pair.open and unsure:
             unsure = f"it depends on {', '.join(sorted(asked))}" if asked else unsure
         first, line = pair.first.access.step.op, own.location(pair.first.access.step.op).line
@@ -158,6 +161,22 @@ def _unsure(pair: Between, walks: list[Cluster], sides: Sides, why: str) -> str:
     if not why and not pair.open and (followed or (pair.parted and not any(map(_meets_by_turns, walks[0].members)))):
         return ""
     return why or sides.unordered or "that the two cores tell each other of it in each turn of their loops is not known"
+
+
+def _in_cache(pair: Between, target: Target) -> str:
+    """Why what the scalar unit of a core has stored before need not be what the other one reads: no flag cleans its
+    cache. '' where that is cleaned somewhere behind the store, or in a loop around both."""
+    write, read = pair.first.access, pair.second.access
+    if not write.writes or not write.scalar or read.writes:
+        return ""
+    for step in (s for s in pair.first.member.program.steps if s.op not in pair.first.member.foreign):
+        sync = sync_of(step, target)
+        if sync is not None and sync.kind is Kind.CLEAN and (
+                step.index > write.step.index or set(step.loops) & set(write.step.loops)):
+            return ""
+    line = pair.first.member.program.location(write.step.op).line
+    return (f"what {op_text(write.step.op)} at line {line} stores stays in the cache of its core, and no {CACHE} "
+            "stands behind it")
 
 
 def _meets_by_turns(member: Member) -> bool:
