@@ -61,3 +61,14 @@ def test_a_wait_that_stands_before_its_set_in_one_pipe_hangs_on_each_chip(chip: 
     result = checked(chip, FIRST, WAIT, SET, SECOND)
     assert "EVENT-WAIT" in refuted(result)
     assert all(f.replay.startswith("confirmed") for f in result.findings if f.rule == "EVENT-WAIT")
+
+
+@pytest.mark.requirement("EV-03")
+@pytest.mark.parametrize("chip", ["a2a3", "a5"])
+@pytest.mark.parametrize("pipe", ["V", "MTE2"])
+def test_such_a_flag_may_be_set_again_as_its_pipe_does_not_overtake_itself(chip: str, pipe: str) -> None:
+    own = flag("set", 0, f"{pipe} {pipe}"), flag("wait", 0, f"{pipe} {pipe}")
+    assert not any(rule.startswith("EVENT") for rule in refuted(checked(chip, *own, *own, strict=True)))
+    module = read_text(pipes(*own, *own), "k.pto")
+    for schedule in ("program", "late"):
+        assert replay(module, "k", {}, target(chip), schedule=schedule, strict=True).errors == []

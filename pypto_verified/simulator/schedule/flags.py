@@ -68,9 +68,10 @@ class Set(Item):
             self.flag.tokens.append(lane.token())
 
     def _require_waited(self, lane: Timeline) -> None:
-        """The strict reading: nothing but an order keeps a set from overtaking the wait before it."""
+        """The strict reading: nothing but an order keeps a set from overtaking the wait before it. A pipe does not
+        overtake its own."""
         before = self.after
-        if before is None or self.lost:
+        if before is None or self.lost or self.key[0] == self.key[1]:
             return
         if before.ran is None or lane.known[before.ran[0]] < before.ran[1]:
             self.core.world.report(EventError(
