@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from pypto_verified.index import const
+from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import CACHE, SCALAR, Hazard, fences_between, ordered_on_pipe
@@ -17,6 +18,7 @@ from verifiers.race.accesses import Access, accesses_of, is_global
 from verifiers.race.fills import beside
 from verifiers.race.hearing import NOBODY, Hearing, told_of
 from verifiers.race.items import Item, Items
+from verifiers.race.members import POPS
 from verifiers.race.order import Order
 from verifiers.race.places import OnChip, Place
 from verifiers.race.releases import releases_of
@@ -265,7 +267,7 @@ class Walker:
                 continue  # one op runs on one pipe, whichever that is
             if _beside(first, second) or _beside(second, first) or self.core.hearing.orders(first, second):
                 continue
-            if earlier.pipe == later.pipe and (first.arrives or ordered_on_pipe(
+            if earlier.pipe == later.pipe and (first.arrives or _both_pop(first, second) or ordered_on_pipe(
                     self.core.target, later.pipe, hazard, self.core.strict)):
                 continue  # what arrives the pipe has waited for, and writes nothing itself
             pair.open.add((earlier.pipe, later.pipe))
@@ -291,6 +293,13 @@ def _flag(sync: Sync, id: int) -> OnChip:
 
 def _beside(fill: Access, other: Access) -> bool:
     return fill.pads and not other.writes and other.tile is not None and beside(fill.step, other.step, other.tile)
+
+
+def _both_pop(first: Access, second: Access) -> bool:
+    """Whether both bring tiles of one pipe: the later one into a slot that was given back, which the producer has
+    waited for."""
+    return first.step.op.name in POPS and first.step.op.name == second.step.op.name and (
+        pipe_id(first.step.op) == pipe_id(second.step.op))
 
 
 def _hazard(first: Access, second: Access) -> Hazard:
