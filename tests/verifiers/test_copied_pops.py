@@ -87,10 +87,11 @@ def test_the_free_of_a_copied_tile_lets_nobody_write_where_it_is() -> None:
 @pytest.mark.requirement("EV-01")
 @pytest.mark.parametrize("slots", [1, 2, 4])
 def test_a_slot_is_popped_into_again_behind_the_credit_that_its_free_gave(slots: int) -> None:
-    """Two loads into the same bytes need a barrier by the stricter reading. These two have the producer between them."""
+    """Two loads into the same bytes need a barrier by the stricter reading; these have the producer between them."""
     text = pair_of_cores(turns("%n", PUSH), turns("%n", pop(), FREE), slots=slots)
     module, chip = read(text, "k.pto"), target("a2a3")
-    result = verify(module, chip, Options(("n >= 0",), strict=True, families=frozenset({"RACE"})))[-1]
+    result = verify(module, chip, Options(
+        ("n >= 0",), strict=True, families=frozenset({"RACE"}), explicit_sync=True))[-1]
     assert verdicts(result, "RACE-WAW") <= {PROVED}
     for order in ("program", "late", "random"):
         assert schedule.replay(module, "cube", {"n": 7}, chip, schedule=order, strict=True).races == []
