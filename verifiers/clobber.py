@@ -33,7 +33,7 @@ def clobber_of(step: Step, tile: TileUse, source: Source) -> Clobber:
             if term is not None:
                 for name, atom in symbols_of(term).items():
                     if name not in earlier and not _outer(name, write.step.loops[:first]):
-                        earlier[name] = symbol(f"{name}_earlier", atom.lo, atom.hi)
+                        earlier[name] = symbol(f"{name} earlier", atom.lo, atom.hi)
     path = substitute_cond(write.step.path, earlier)
     counter = write.step.loops[first].counter
     if counter is not None:

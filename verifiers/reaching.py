@@ -22,7 +22,7 @@ from verifiers.access.overlap import certain_bytes, comparable, place, possible_
 from verifiers.race.paths import nodes
 from verifiers.recurrence import counted, trips
 
-_THEN = "_then"
+_THEN = " then"
 """Ends the names of symbols that stand for values of earlier iterations."""
 
 _SPACES = frozenset({Space.ACC, Space.LEFT, Space.RIGHT})

@@ -165,7 +165,7 @@ def _share(
     turn = next((t for t in (loop.var, loop.counter) if t is not None and set(symbols_of(t)) == {repr(t)}), None)
     if not {BLOCK, BLOCKS} <= placed <= {BLOCK, BLOCKS} | dims or stride is None or stride <= 0 or turn is None:
         return None
-    number = symbol(f"{turn!r}_turn", 0)
+    number = symbol(f"{turn!r} turn", 0)
     at = {repr(turn): (loop.lower if turn is loop.var else const(0)) + number}
     inner = Walk(
         repr(number), ceiling(loop.upper - loop.lower, stride), substitute(start, at), substitute(size, at), loop.path)
@@ -205,7 +205,7 @@ def plain_walk(loop: Loop, start: Expr, size: Expr) -> Walk | None:
         return None
     if not name or set(symbols_of(start)) != {name}:
         return None
-    turn = symbol(f"{name}_turn", 0)
+    turn = symbol(f"{name} turn", 0)
     first = loop.lower if repr(loop.var) == name else const(0)
     at = {name: first + turn}
     count = ceiling(loop.upper - loop.lower, loop.step)
@@ -223,7 +223,7 @@ def _in_turns(loop: Loop, start: Expr, size: Expr) -> Walk | None:
         return None
     if set(symbols_of(loop.var)) != {name} or set(symbols_of(start)) != {name}:
         return None
-    turn = symbol(f"{name}_turn", 0)
+    turn = symbol(f"{name} turn", 0)
     at = {name: turn * pace}
     return Walk(repr(turn), ceiling(loop.upper, pace), substitute(start, at), substitute(size, at), loop.path)
 

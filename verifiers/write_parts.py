@@ -46,7 +46,7 @@ class Part:
 
 def element_of(window: Window) -> tuple[Expr, ...]:
     """The place of any element of the tensor that a window is of."""
-    return tuple(symbol(f"element_{axis}", 0) for axis in range(len(window.bounds)))
+    return tuple(symbol(f"element {axis}", 0) for axis in range(len(window.bounds)))
 
 
 def told(context: Context, step: Step, window: Window) -> Part | None:

@@ -155,7 +155,7 @@ def _site(
     known = [c for c in (*facts, *conjuncts(path)) if names_of(c) & own]
     parts: list[Cond | Expr] = [*known, *offsets, *lengths]
     atoms = {n: a for part in parts for n, a in symbols_of(part).items()}
-    others = {n: symbol(f"{n}_other", atoms[n].lo, atoms[n].hi) for n in sorted(own) if n in atoms}
+    others = {n: symbol(f"{n} other", atoms[n].lo, atoms[n].hi) for n in sorted(own) if n in atoms}
     one = symbols.shown[index].expr
     apart = two_blocks(one, others[index], number, alike=True) if index == BLOCK else eq(one, 0) & eq(others[index], 1)
     both = all_of((apart, *(facts if count else ()), *(substitute_cond(c, others) for c in known)))

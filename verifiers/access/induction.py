@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import gcd
 
-from pypto_verified.index import Cond, Expr, all_of, any_of, const, eq, substitute_cond, symbols_of
+from pypto_verified.index import Cond, Expr, all_of, any_of, const, eq, substitute_cond, symbol, symbols_of
 from pypto_verified.pto.module import Op, Value
 from verifiers.access.program import Scalar
 from verifiers.access.scalars import Scalars
@@ -15,6 +15,8 @@ from verifiers.solver.cone import conjuncts, names_of
 
 _LONGEST_ROUND = 16
 """Values after which a carried scalar must be back at its start to be seen to go round."""
+_CARRIED = "carried value"
+"""Stands for a carried value in what a body makes of it. No symbol of a text has a space in its name."""
 
 
 def _handed_on(
@@ -24,7 +26,7 @@ def _handed_on(
     """(placeholder for the carried value, what the body hands on in terms of it); only scalar ops are looked
     through. With `value`, what it hands on where that is the carried value."""
     scratch = Symbols()
-    placeholder = scratch.new("carried", SymbolKind.OPAQUE)
+    placeholder = symbol(_CARRIED)
     values: dict[Value, Scalar] = {arg: placeholder if value is None else const(value)}
     scalars = Scalars(scratch)
 
@@ -43,7 +45,7 @@ def _handed_on(
 
     found = value_of(handed)
     # What the body makes of something unknown to the scratch registry is not a known function of the carried value.
-    if isinstance(found, Expr) and any(n in scratch.kinds and n != "carried" for n in symbols_of(found)):
+    if isinstance(found, Expr) and any(n in scratch.kinds for n in symbols_of(found)):
         return placeholder, None
     return placeholder, found
 
@@ -77,7 +79,7 @@ def _stays(symbols: Symbols, step: Expr, counter: Expr) -> bool:
     loop carries beside it."""
     inner = symbols_of(counter)  # none: it turns once
     return all(
-        n != "carried" and (not inner or any(symbols.is_older(n, c) for c in inner)) for n in symbols_of(step))
+        n != _CARRIED and (not inner or any(symbols.is_older(n, c) for c in inner)) for n in symbols_of(step))
 
 
 def _choices(handed: Value, producers: Mapping[Value, Op]) -> list[Value]:

@@ -18,6 +18,7 @@ from pypto_verified.records import dataclass
 
 BLOCK, BLOCKS, LANE = "block_idx", "block_num", "subblock_idx"
 """The names of what a launch gives a core: the index of its block, their number, and the index of its lane."""
+_GIVEN = frozenset({BLOCK, BLOCKS, LANE})
 
 
 class SymbolKind(Enum):
@@ -78,17 +79,17 @@ class Symbols:
         self._since: dict[str, int] = {}
 
     def fresh_name(self, ssa: str) -> str:
-        """A name for `%ssa` that no other symbol of the function has."""
+        """A name for `%ssa` that no other symbol of the function has, nor what a launch gives."""
         wanted = self._names.get(ssa) or user_name(ssa)
         name, n = wanted, 1
-        while name in self.kinds or name in self.shown:
+        while name in self.kinds or name in self.shown or name in _GIVEN:
             n += 1
             name = f"{wanted}_{n}"
         return name
 
     def new(self, ssa: str, kind: SymbolKind, lo: Bound = None, hi: Bound = None, hidden: bool = False) -> Expr:
         """A new symbol named after `%ssa`, with inclusive bounds; `hidden` ones are not shown in witnesses."""
-        name = self.fresh_name(ssa)
+        name = ssa if kind in (SymbolKind.BLOCK, SymbolKind.LAUNCH) else self.fresh_name(ssa)
         made = symbol(name, lo, hi)
         self.kinds[name] = kind
         if not hidden:
