@@ -99,6 +99,8 @@ STARTS = {
     "a half": DOUBLED.replace("pl.range(8)", "pl.range(m // 2, n)"),
     "the turn of a loop around": around("o"),
     "so many for each turn": around("o * m"),
+    "a window before it": around("pl.max(o - m, 0)"),
+    "no later than a number": around("pl.min(o, m)"),
     "a while loop": DOUBLED.replace("for i in pl.range(8):", "i = m\n    while i < n:").replace(
         "record=stored[s])", "record=stored[s])\n        i = i + 1"),
 }

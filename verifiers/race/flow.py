@@ -23,7 +23,7 @@ from verifiers.race.loops import Loops
 from verifiers.race.paths import Paths, join, joined, merge, put
 from verifiers.race.places import Place
 from verifiers.race.questions import Questions
-from verifiers.race.settings import Setting, iteration, outside, residue
+from verifiers.race.settings import Setting, begins, iteration, outside, residue
 from verifiers.race.starts import starts
 from verifiers.race.sync import Sync
 from verifiers.race.walker import Core, Walker
@@ -179,9 +179,8 @@ class Flow(Walker):
     # Loops
 
     def _loop(self, loop: Loop, paths: Paths, at: Setting) -> list[Paths]:
-        """The paths behind it, by the residue of the number of its iterations."""
-        head, body = self.loops.turn(loop)
-        if loop.inside is FALSE and not head.items:
+        """The paths behind it, by where it starts and by the residue of the number of its iterations."""
+        if loop.inside is FALSE and not self.loops.turn(loop)[0].items:
             return [paths]
         if (loop.counter is not None and loop.counter.value == 0) or self.questions.ends_at_once(loop):
             return [self._branch(self.loops.at_most_once(loop), paths, at)]
@@ -189,6 +188,17 @@ class Flow(Walker):
         if cycle is None:
             self.blind = self.blind or f"the loop at line {self.program.location(loop.op).line} is not counted"
             raise _GivenUp
+        ways: list[Paths] = []
+        for here, start in begins(cycle, at):
+            on, paths = self.knowledge.part(here, paths) if here is not TRUE else (paths, {})
+            if on:
+                ways += self._from(cycle, on, start)
+        return ways
+
+    def _from(self, cycle: Cycle, paths: Paths, at: Setting) -> list[Paths]:
+        """All iterations of a loop, from a start that is known as well as it may be."""
+        loop = cycle.loop
+        head, body = self.loops.turn(loop)
         visit = self._visits.setdefault((id(loop), at.key), _Visit())
         if not join(visit.entry, paths):
             return visit.behind()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Hashable, Iterable, Iterator
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from pypto_verified.targets import Target
 from verifiers.access import Step
@@ -17,6 +17,9 @@ from verifiers.race.sync import Kind, sync_of
 
 _SLOTS = frozenset({*PUSHES, *POPS, *FREES, *FREES.values(), *ALLOCATES})
 
+_MOST_STEPS = 4_000
+"""Steps of a walk: enough for as many turns of a loop as fill a counter."""
+
 
 class Overrun(Cluster):
     """A walk in which each wait has a bit of its own in what a pipe need not know to be over. Where all order is seen
@@ -25,6 +28,7 @@ class Overrun(Cluster):
 
     def __init__(self, members: list[Member], target: Target, lane: int, strict: bool) -> None:
         super().__init__(members, target, False, False, lane, "", strict, False)
+        self._left = _MOST_STEPS
         self._waits = 0
         self._of_flag: dict[Hashable, list[int]] = {}
 
@@ -43,8 +47,9 @@ class Overrun(Cluster):
         signals = self._tokens[key]
         signals[-1] |= -1 << self._waits  # nor does it tell of waits to come
         pending = member.order.waits_for(pipe)
-        unknown = sum(1 for _ in takewhile(pending.__and__, reversed(self._of_flag.get(key, []))))
-        if len(signals) + unknown > self.target.flag_count_max:
+        most = self.target.flag_count_max
+        last = islice(reversed(self._of_flag.get(key, [])), most)
+        if len(signals) + sum(1 for _ in takewhile(pending.__and__, last)) > most:
             step = self._sets[key][-1]
             self.over[step.index] = step
 

@@ -51,9 +51,8 @@ def starts(program: AccessProgram, syncs: Iterable[Sync]) -> Iterator[Case]:
     slots = 1
     for sync in syncs:
         if sync.id is not None and sync.id.value is None:
-            lowers = [loop.lower for loop in sync.step.loops if loop.lower is not None]
-            atoms = [*symbols_of(sync.id).values(), *(a for e in lowers for mono, _ in e.terms for a in mono)]
-            own = dict.fromkeys(a for a in atoms if _of_a_run(a, program))
+            lowers = (a for loop in sync.step.loops if loop.lower is not None for a in _atoms(loop.lower, program))
+            own = dict.fromkeys(a for a in (*symbols_of(sync.id).values(), *lowers) if _of_a_run(a, program))
             unknown |= own
             slots = lcm(slots, *divisors(sync.id)) if own else slots
     if slots < 2 or slots ** len(unknown) > _MOST_CASES:
@@ -66,6 +65,13 @@ def starts(program: AccessProgram, syncs: Iterable[Sync]) -> Iterator[Case]:
             {a.name: e for a, e in values.items() if a.kind == "sym"},
             {a: e for a, e in values.items() if a.kind != "sym"},
             all_of(eq(from_atom(a), e) for a, e in values.items()))
+
+
+def _atoms(e: Expr, program: AccessProgram) -> Iterator[Atom]:
+    """What a start is made of: of what depends on more than the run, the names in it."""
+    for mono, _ in e.terms:
+        for atom in mono:
+            yield from (atom,) if _of_a_run(atom, program) else symbols_of(from_atom(atom)).values()
 
 
 def _of_a_run(atom: Atom, program: AccessProgram) -> bool:
