@@ -53,6 +53,10 @@ def replayed(
         if computed and shown.startswith(("not observed", _astray())):
             behind.add((finding.rule, finding.site))
             finding, shown = _open(finding, computed), _astray()
+        elif shown == _kept():
+            behind.add((finding.rule, finding.site))
+            finding = replace(finding, verdict=Verdict.UNKNOWN, help="", message=(
+                f"{_claim(finding)}: not decided ({shown.removeprefix('not run: ')})"))
         elif _is_behind(shown):
             behind.add((finding.rule, finding.site))
             finding = _withheld(finding)
@@ -114,6 +118,13 @@ def _astray() -> str:
     from pypto_verified.simulator.schedule.confirm import ASTRAY
 
     return ASTRAY
+
+
+def _kept() -> str:
+    """Of a pipe, what no run shows where the cores wait for each other at more than its slots."""
+    from pypto_verified.simulator.schedule.confirm import KEPT
+
+    return KEPT
 
 
 def _computed(finding: Finding, func: Func) -> str:

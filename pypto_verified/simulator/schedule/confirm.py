@@ -9,7 +9,7 @@ from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.contents import ANY, NO_ZERO, Contents
 from pypto_verified.simulator.errors import DivisionError, StepLimitError
 from pypto_verified.simulator.run import MAX_STEPS
-from pypto_verified.simulator.schedule.confirm_counters import waits_for
+from pypto_verified.simulator.schedule.confirm_counters import pops, tell_each_other, waits_for
 from pypto_verified.simulator.schedule.confirm_pipes import PIPE_RULES, is_transfer, seen_of_pipe
 from pypto_verified.simulator.schedule.faults import CounterError, LeftSetError
 from pypto_verified.simulator.schedule.outcome import At, Outcome, Race, first_difference
@@ -36,6 +36,8 @@ OTHER_BLOCK = "other_block_idx"
 """What a witness calls the index of the second of two blocks."""
 ASTRAY = "not run: the inputs of this run do not lead there"
 
+KEPT = "not run: what else the cores tell each other may keep the producer from being so far ahead"
+
 
 def confirm_order(
     module: Module, function: str, rule: str, witness: Mapping[str, int], target: Target, seed: int = 0, *,
@@ -54,8 +56,8 @@ def confirm_order(
         return _compared(outcome, replay(
             module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, apart=True))
     if rule in (_COUNTER, _PIPE_COUNTER):
-        waits = waits_for(module, line, target)
-        for schedule, held in (*((name, _NOTHING) for name in _AHEAD), *([("program", waits)] if waits else ())):
+        late = pops(module) if rule == _PIPE_COUNTER else [waits_for(module, line, target)]
+        for schedule, held in (*((name, _NOTHING) for name in _AHEAD), *(("program", last) for last in late if last)):
             ahead = replay(
                 module, function, witness, target, schedule=schedule, seed=seed, strict=strict, max_steps=max_steps,
                 held=held)
@@ -109,6 +111,8 @@ def confirm_order(
         module, function, witness, target, seed=seed, strict=strict, max_steps=max_steps, contents=contents, trace=True)
     if traced is not None and line and line not in {step.at.line for step in traced.trace}:
         return ASTRAY
+    if rule in (_PIPE_COUNTER, "FIFO-OVERRUN") and tell_each_other(module, target):
+        return KEPT
     return "not observed: the run ended without it"
 
 

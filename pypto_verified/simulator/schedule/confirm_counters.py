@@ -1,4 +1,5 @@
-"""The run in which a counter between cores is as full as it may get: whoever waits for the flag does so last."""
+"""The run in which a counter between cores is as full as it may get: whoever waits for the flag, or takes what a
+pipe counts, does so last."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from pypto_verified.pto.module import Block, Module, Op
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import LANE_IDS, cross_flag
 
+POPS = ("pto.tpop_from_aic", "pto.tpop_from_aiv")
 _SECTIONS = {"pto.section.cube": "cube", "pto.section.vector": "vector"}
 
 
@@ -23,6 +25,18 @@ def waits_for(module: Module, line: int, target: Target) -> frozenset[int]:
     return frozenset(
         op.line for other, op in ops
         if other != kind and op.name == row.wait and (own is None or _id(op) in (None, own)))
+
+
+def pops(module: Module) -> list[frozenset[int]]:
+    """The lines on which each kind of core takes tiles of the other one."""
+    ops = [op for func in module.funcs if func.body is not None for _, op in _of_cores(func.body, "")]
+    return [frozenset(op.line for op in ops if op.name == name) for name in POPS]
+
+
+def tell_each_other(module: Module, target: Target) -> bool:
+    """Whether tiles go both ways, or flags do, so that one may wait for the other at more than its slots."""
+    names = {op.name for func in module.funcs if func.body is not None for _, op in _of_cores(func.body, "")}
+    return names.issuperset(POPS) or any(cross_flag(name, target.name) is not None for name in names)
 
 
 def _id(op: Op) -> int | None:
