@@ -10,7 +10,7 @@ from pypto_verified.report.model import Verdict
 from pypto_verified.simulator.schedule.runs import replay
 from pypto_verified.targets import target
 from tests.verifiers.examples_race import VEC, both
-from tests.verifiers.kernels import alloc, fill, kernel, load, store, view, window
+from tests.verifiers.kernels import alloc, fill, kernel, load, store, unary, view, window
 
 FENCE = "pto.fence.barrier_all #pto.fence_scope<gm>"
 CLEAN = "pto.cmo.cacheinvalid all #pto.address_space<gm>"
@@ -82,3 +82,17 @@ def test_a_fence_waits_for_the_scalar_unit_too(kind: str, fenced: bool, strict: 
     assert bool(found) is not fenced
     assert all(f.replay.startswith("confirmed") for f in found)
     assert bool(replay(module, "k", {}, target("a2a3"), strict=strict).races) is not fenced
+
+
+@pytest.mark.requirement("EV-02")
+@pytest.mark.parametrize("fenced", [False, True])
+def test_a_fence_waits_for_what_the_pipes_of_memory_have_waited_for(fenced: bool) -> None:
+    """MTE3 waits for a vector op; behind the fence that op is over, for other vector ops too."""
+    text = kernel("\n".join((
+        alloc("a", VEC), alloc("b", VEC, 8192), fill("a", VEC), both("V MTE3"), *([FENCE] * fenced),
+        unary("texp", "a", "b", VEC))))
+    module = read(text, "k.pto")
+    (result,) = verify_module(module, target("a2a3"), CheckOptions())
+    assert any(f.rule == "RACE-RAW" and f.replay.startswith("confirmed") for f in result.findings) is not fenced
+    assert not any(f.rule == "REPLAY" for f in result.findings)
+    assert bool(replay(module, "k", {}, target("a2a3")).races) is not fenced

@@ -7,12 +7,13 @@ union of both, so that whatever is not pending is complete on every path.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from pypto_verified.targets.pipes import SCALAR
 
 PIPES = ("S", "V", "M", "MTE1", "MTE2", "MTE3", "FIX")
 _INDEX = {p: i for i, p in enumerate(PIPES)}
+_FENCED = ("MTE2", "MTE3", "FIX", SCALAR)
 
 
 class Order:
@@ -132,11 +133,14 @@ class Order:
             known &= bits
         self._learn(SCALAR, known, True)
 
-    def fence(self, on_memory: int) -> None:
-        """A fence waits for `on_memory`, the accesses of the scalar pipe, on which it runs, and of the pipes that move
-        to and from global memory, and makes what they wrote visible."""
-        self.pending = [bits & ~on_memory for bits in self.pending]
-        self.unfenced &= ~on_memory
+    def fence(self, on_pipe: Mapping[str, int]) -> None:
+        """A fence runs on the scalar pipe and waits for it and for the pipes that move to and from global memory: for
+        their accesses, and for what these pipes have waited for. It makes what they wrote visible."""
+        left = -1
+        for pipe in _FENCED:
+            left &= self.pending[_INDEX[pipe]] & ~on_pipe[pipe]
+            self.unfenced &= ~on_pipe[pipe]
+        self.pending = [bits & left for bits in self.pending]
 
     def clean(self, on_scalar: int) -> None:
         """The data cache is written back and forgotten: the scalar unit's own stores are visible to others, and what

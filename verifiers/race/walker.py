@@ -138,7 +138,7 @@ class Walker:
         elif kind is Kind.BARRIER:
             order.barrier(sync.pipe, on_pipe[sync.pipe])
         elif kind is Kind.FENCE:
-            order.fence(on_pipe["MTE2"] | on_pipe["MTE3"] | on_pipe["FIX"] | on_pipe[SCALAR])
+            order.fence(on_pipe)
         elif kind is Kind.CLEAN:
             order.clean(on_pipe[SCALAR])
         elif kind is Kind.NOTIFY:
