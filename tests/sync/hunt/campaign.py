@@ -5,71 +5,25 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from pypto_verified.errors import NotModelled, PtoError
 from pypto_verified.fuzz.limit import Late, limited
-from pypto_verified.targets import target
-from tests.sync.hunt import blocks, fifo, one_core, rings, turns, two_cores
-from tests.sync.hunt.draw import Draw
+from tests.sync.hunt.faults import Planted
 from tests.sync.hunt.features import features
 from tests.sync.hunt.judge import contradictions, fails_at_once, judged, read
-from tests.sync.hunt.mutations import mutant
+from tests.sync.hunt.kinds import drawn
 from tests.sync.hunt.notes import wrong_note
 from tests.sync.hunt.shrink import shrunk
 from tests.sync.hunt.subject import FAMILIES, Subject
 
-CHIPS = ("a2a3", "a5")
 SECONDS = 20.0
 """Of processor time for one text; what takes longer is counted, and no failure."""
-SPOILT = 55
-"""Percent of texts with something wrong."""
-PLAIN = 4
+PLAIN = 2
 """Of how many texts that fail in the first runs one is judged: a refutation takes long, and most are alike."""
 NOTED = 3
 """Of how many proved texts the notes of one are tried."""
-Generator = Callable[[Draw, str], Subject]
-
-
-def _one_core(draw: Draw, chip: str) -> Subject:
-    return Subject("one core", chip, one_core.made(draw, chip))
-
-
-def _rings(draw: Draw, chip: str) -> Subject:
-    return Subject("rings", chip, rings.made(draw, chip))
-
-
-def _two_cores(draw: Draw, chip: str) -> Subject:
-    text, function = two_cores.made(draw, chip)
-    return Subject("two cores", chip, text, function, target(chip).cubes)
-
-
-def _turns(draw: Draw, chip: str) -> Subject:
-    text, function = turns.made(draw, chip)
-    return Subject("turns", chip, text, function)
-
-
-def _fifo(draw: Draw, chip: str) -> Subject:
-    return Subject("fifo", chip, fifo.made(draw, chip), "cube")
-
-
-def _blocks(draw: Draw, chip: str) -> Subject:
-    text = blocks.made(draw, chip)
-    return Subject("blocks", chip, text, "k", _vector_cores(chip) if "syncall" in text else 2, (0, 1))
-
-
-def _group(draw: Draw, chip: str) -> Subject:
-    return Subject("group", chip, blocks.group(draw, chip), "k", _vector_cores(chip), (0, 1))
-
-
-def _vector_cores(chip: str) -> int:
-    return target(chip).cubes * target(chip).lanes_per_cube
-
-
-GENERATORS: tuple[Generator, ...] = (
-    _one_core, _rings, _fifo, _one_core, _rings, _blocks, _two_cores, _one_core, _rings, _turns, _fifo, _group)
-"""In turn; the common ones more often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,18 +58,6 @@ class Tally:
         self.finds += other.finds
 
 
-def drawn(seed: int, number: int) -> Subject:
-    """The text of a seed and a number; chips and generators take turns."""
-    draw, chip = Draw(seed, number), CHIPS[number % 2]
-    subject = GENERATORS[number // 2 % len(GENERATORS)](draw, chip)
-    return spoilt(draw, subject) if draw.chance(SPOILT) else subject
-
-
-def spoilt(draw: Draw, subject: Subject) -> Subject:
-    text = mutant(draw, subject.text)
-    return replace(subject, text=text, right=text == subject.text)
-
-
 def campaign(seed: int, numbers: range, until: float = float("inf"), small: bool = True) -> Tally:
     """Look at the texts of these numbers, as long as `time.monotonic()` is before `until`. `small`: shrink finds."""
     tally = Tally()
@@ -132,8 +74,8 @@ def examine(subject: Subject, number: int, tally: Tally, small: bool) -> None:
     tally.features.update(features(subject.text))
     try:
         with limited(SECONDS):
-            word, found = ("fails at once", None) if number % PLAIN and fails_at_once(subject) else look(
-                subject, tally.reasons, number % NOTED == 0)
+            plain = number // 2 % PLAIN != 0 and fails_at_once(subject)
+            word, found = ("fails at once", None) if plain else look(subject, tally.reasons, number % NOTED == 0)
     except Late:
         word, found = "late", None
     tally.verdicts[subject.kind, word] += 1
@@ -183,6 +125,20 @@ def _smallest(subject: Subject, first: tuple[str, str]) -> str:
         return found == first if first[0] == "error" else found is not None and found[0] == first[0]
 
     return shrunk(subject.text, fails)
+
+
+def until_found(seed: int, planted: Planted, most: int) -> tuple[int, str]:
+    """How many texts are looked at until a planted fault shows in a proof, or in a note where it is one of notes, and
+    in which; `most` and '' if it does not."""
+    with planted.planted():
+        for number in range(most):
+            tally = Tally()
+            subject = drawn(seed, number, planted.kinds)
+            if fails_at_once(subject) or number % NOTED == 0:
+                examine(subject, 0, tally, small=False)
+            if tally.finds and tally.finds[0].kind.startswith(planted.shows):
+                return number + 1, tally.finds[0].kind
+    return most, ""
 
 
 def lines(tally: Tally, seconds: float) -> Iterator[str]:

@@ -64,7 +64,8 @@ class Draw(Random):
             plain, plain, plain, ("-", number, ("*", ("/", number, slots), slots)), ("%", ("+", number, slots), slots),
             ("-", slots - 1, ("-", slots - 1, plain))]
         if slots == 2:
-            others += [("and", number, 1), ("-", 1, ("%", ("+", number, 1), 2)), ("xor", ("%", ("+", number, 1), 2), 1)]
+            others += [("and", number, 1), ("-", 1, ("%", ("+", number, 1), 2)), ("xor", ("%", ("+", number, 1), 2), 1),
+                       ("odd", number, 2)]
         return self.choice(others)
 
     def loop(

@@ -7,9 +7,11 @@ import re
 FEATURES: dict[str, tuple[str, ...]] = {
     "loop": (r"scf\.for",), "loop in a loop": (r"scf\.for [^}]*\{\n[^}]*scf\.for",), "while loop": (r"scf\.while",),
     "carried number": (r"iter_args\([^)]*\) -> \(index\)",), "carried tiles": (r"iter_args\([^)]*\) -> \(!pto\.tile",),
-    "first turn of the caller": (r"scf\.for %\w+ = %[MN] ",), "long steps": (r"scf\.for .* step %",),
+    "first turn of the caller": (r"scf\.for %\w+ = %[MN] ",), "steps of the caller": (r"scf\.for [^\n]* step %e_",),
+    "select of numbers": (r"arith\.select [^\n]* : index",),
     "branch": (r"scf\.if",), "other arm": (r"\} else \{",), "select of tiles": (r"arith\.select .* : !pto\.tile_buf",),
-    "id in a value": (r"(set|wait)_flag_dyn|sync\.(set|wait) [^,]*, %|buf_dyn",), "events": (r"record_event",),
+    "id in a value": (r"(set|wait)_flag_dyn|sync\.(set|wait) [^,]*, %",),
+    "buffer id in a value": (r"buf_dyn",), "events": (r"record_event",),
     "buffer ids": (r"get_buf",), "barrier of one pipe": (r"barrier <PIPE_(V|MTE2|MTE3)>",),
     "subview": (r"pto\.subview",), "ring of tiles": (r"arith\.remsi", r"alloc_tile addr = %address"),
     "several tiles": (r"multi_tile_get",), "scalar pipe on data": (r"t[gs]etval|_scalar",),

@@ -45,12 +45,10 @@ def _dropped(draw: Draw, lines: Lines) -> None:
 
 
 def _moved(draw: Draw, lines: Lines) -> None:
-    line = lines.pop(_sync(draw, lines))
-    lines.insert(_near(draw, lines, lines.index(line) if line in lines else 0), line)
-
-
-def _near(draw: Draw, lines: Lines, at: int) -> int:
-    return max(2, min(len(lines) - 3, at + draw.choice((-6, -4, -3, -2, -1, 1, 2, 3, 4, 6))))
+    at = _sync(draw, lines)
+    to = max(2, min(len(lines) - 3, at + draw.choice((-6, -4, -3, -2, -1, 1, 2, 3, 4, 6))))
+    if not any("initialize_pipe" in line for line in lines[to:at]):  # no rule asks for a pipe to be made before its ops
+        lines.insert(to, lines.pop(at))
 
 
 def _doubled(draw: Draw, lines: Lines) -> None:

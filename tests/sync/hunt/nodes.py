@@ -1,8 +1,8 @@
 """A program as a tree: statements with numbers that are expressions over loop variables and arguments.
 
-An expression is a number, a name, or `(op, a, b)`; a condition is `(relation, a, b)`. A `Do` has lines of text, in
-which `$name` is a value: `$v0`, `$v1` the numbers `values` of this statement, any other one that a loop or a statement
-before has made; `$name =` at the start of a line makes one.
+An expression is a number, a name, or `(op, a, b)`, where `odd` is whether a % b is not 0; a condition is
+`(relation, a, b)`. A `Do` has lines of text, in which `$name` is a value: `$v0`, `$v1` the numbers `values` of this
+statement, any other one that a loop or a statement before has made; `$name =` at the start of a line makes one.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ MOST = 3
 
 def spare_lines(subject: Subject, module: Module) -> Iterator[tuple[int, ...]]:
     """Lines of the text whose sync ops a note calls redundant, note by note. Only of a text that is proved."""
-    options = Options(subject.assumed, families=FAMILIES, explicit_sync=True)
+    options = Options(subject.assumed, subject.strict, families=FAMILIES, explicit_sync=True)
     for note in sync_remarks(module, target(subject.chip), options):
         found = _LINES.match(note)
         if found is not None:

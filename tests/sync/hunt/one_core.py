@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pypto_verified.errors import PtoError
+from pypto_verified.pto import reader, writer
+from pypto_verified.sync import insert_sync
+from pypto_verified.targets import target
 from tests.sync.hunt import vector_ops as v
 from tests.sync.hunt.draw import SIZES, Draw
 from tests.sync.hunt.nodes import Body, Carried, Expr, If, Statement, While
@@ -12,6 +16,7 @@ from tests.sync.hunt.writer import Writer, function, module
 
 TILES = 4
 """Tiles that have an address of their own; a ring of two lies behind them."""
+_STEPS: tuple[Expr, ...] = (1, 1, 1, 1, 1, 2, 3, ("max", "N", 1))
 
 
 @dataclass
@@ -60,7 +65,7 @@ class OneCore:
         """A loop from 0, 1 or an argument, by steps of one to three; it may carry a number, or two tiles in turn."""
         draw = self.draw
         variable, high = draw.name("i"), draw.trips(scope.variables)
-        low, step = draw.choice((0, 0, 0, 0, 1, "N")), draw.choice((1, 1, 1, 1, 2, 3))
+        low, step = draw.choice((0, 0, 0, 0, 1, "N")), draw.choice(_STEPS)
         inner, kind = scope.inner(variable), draw.random()
         carried: tuple[Carried, ...] = ()
         if kind < 0.3:
@@ -69,7 +74,7 @@ class OneCore:
                 (0, ("+", name, 1)), (0, ("-", 1, name)), (1, ("-", 1, name)), (0, ("%", ("+", name, 1), 3)),
                 ("N", ("+", name, 1)), (0, ("+", name, 2)), (0, ("xor", name, 1))))
             carried, inner.variables = (Carried(name, first, following),), (*inner.variables, name)
-        elif kind < 0.38 and depth == 0 and len(own := [t for t, n in scope.tiles.items() if n >= 0]) > 1:
+        elif kind < 0.5 and depth == 0 and len(own := [t for t, n in scope.tiles.items() if n >= 0]) > 1:
             one, other = draw.sample(own, 2)
             names = draw.name("t"), draw.name("t")
             after = names[::-1] if draw.chance(80) else names
@@ -86,7 +91,7 @@ class OneCore:
     def place(self, scope: Scope, number: int) -> Body:
         name = self.draw.name("t")
         scope.tiles[name] = number
-        shift = 128 if self.draw.chance(6) else 0
+        shift = 256 if self.draw.chance(6) else 0
         if shift:
             scope.tiles[name] = -1
         return (v.tile_at(name, number, shift),)
@@ -124,21 +129,22 @@ class OneCore:
         draw, kind = self.draw, self.draw.random()
         made, name = self.tile(scope)
         type_ = v.TILE
-        if draw.chance(12):
-            source, name, type_ = name, draw.name("h"), v.HALF
-            made = (*made, v.half(name, source, draw.choice((0, 4, 4, 2, ("*", draw.turn(self.number(scope), 2), 4)))))
-            scope.tiles = {k: n for k, n in scope.tiles.items() if k != name}
+        if draw.chance(15):
+            source, name, type_ = name, draw.name("h"), draw.choice((v.HALF, v.STRIP))
+            turn = draw.turn(self.number(scope), 2)
+            starts: tuple[Expr, ...] = (0, 4, 4, 2, ("*", turn, 4)) if type_ == v.HALF else (0, 8, 8, ("*", turn, 8))
+            made = (*made, v.part(name, source, draw.choice(starts), type_))
         held = self.held(scope, name if type_ == v.TILE else source)
         if kind < 0.3:
             return (*made, *v.load(name, draw.choice(("a", "b", "b")), self.row(scope), type_, held))
         if kind < 0.5:
             return (*made, *v.store(name, draw.choice(("out", "out", "b")), self.row(scope), type_, held))
-        if self.scalar and kind < 0.65 and type_ == v.TILE:
-            number: Expr = ("%", self.number(scope), 64) if draw.chance(40) else draw.choice((0, 8))
+        if self.scalar and kind < 0.66 and type_ == v.TILE:
+            number: Expr = ("%", self.number(scope), 128) if draw.chance(40) else draw.choice((0, 8))
             if draw.chance(60):
                 return (*made, v.element(name, number, draw.chance(50)))
             return (*made, v.word(draw.choice(("b", "out")), number, draw.chance(50)))
-        if type_ == v.HALF or kind < 0.7:
+        if type_ != v.TILE or kind < 0.7:
             return (*made, v.fill(name, type_, held))
         more, other = self.tile(scope)
         both = self.held(scope, other, *((name,)))
@@ -152,12 +158,21 @@ class OneCore:
 
 def text(chip: str, body: Body) -> str:
     """The text of a kernel for one core."""
-    writer = Writer()
-    writer.body(body, {name: f"%{name}" for name in SIZES})
-    called = [function("ordered", "", "", (), (v.barrier("ALL").text,))] if CALL.text in writer.lines else []
-    return module(chip, *called, function("k", "vector", v.ARGS, v.HEAD, writer.lines))
+    lines = Writer()
+    lines.body(body, {name: f"%{name}" for name in SIZES})
+    called = [function("ordered", "", "", (), (v.barrier("ALL").text,))] if CALL.text in lines.lines else []
+    return module(chip, *called, function("k", "vector", v.ARGS, v.HEAD, lines.lines))
 
 
 def made(draw: Draw, chip: str) -> str:
     """A right text."""
-    return text(chip, visible(ordered(draw, chip, OneCore(draw, draw.chance(25)).program())))
+    return text(chip, visible(ordered(draw, chip, OneCore(draw, draw.chance(40)).program())))
+
+
+def inserted(draw: Draw, chip: str) -> str:
+    """A text with the flags that the compiler inserts; in order in another way where it does not model the text."""
+    plain = text(chip, visible(OneCore(draw, draw.chance(20)).program()))
+    try:
+        return writer.write(insert_sync(reader.read(plain, "k.pto"), target(chip), draw.chance(30)))
+    except PtoError:
+        return made(draw, chip)

@@ -12,6 +12,7 @@ from tests.sync.hunt.one_core import text
 
 _FILLED, _TAKEN = ("MTE2", "V"), ("V", "MTE2")
 _DONE, _STORED = ("V", "MTE3"), ("MTE3", "V")
+_STEPS: tuple[Expr, ...] = (1, 1, 1, 2, 3, ("max", "N", 1))
 Pair = tuple[str, str]
 
 
@@ -36,13 +37,14 @@ class Ring:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """What a loop does. `events`: fixed ids are those of events."""
+    """What a loop does. `events`: fixed ids are those of events; `buffers`: ids are those of buffers."""
 
     draw: Draw
     chip: str
     inputs: Ring
     outputs: Ring
     events: bool
+    buffers: bool
 
     def flag(self, does: str, pair: Pair, id: Expr) -> Do:
         if self.events and isinstance(id, int):
@@ -51,6 +53,8 @@ class Pipeline:
 
     def around(self, body: Body) -> Body:
         """All buffers are free at first, and in the end."""
+        if self.buffers:
+            return body
         ends = []
         for does in ("set", "wait"):
             for pair, ring in ((_TAKEN, self.inputs), (_STORED, self.outputs)):
@@ -63,6 +67,8 @@ class Pipeline:
 
     def turn(self, row: Expr, source: Expr, target: Expr) -> Body:
         """One tile: from buffer `source` of the inputs to buffer `target` of the outputs."""
+        if self.buffers:
+            return self.held(row, source, target)
         draw, x, y = self.draw, self.draw.name("t"), self.draw.name("t")
         took, gave = self.inputs.id(source), self.outputs.id(target)
         load: Body = (
@@ -82,6 +88,17 @@ class Pipeline:
             self.flag("wait", _DONE, gave), *self.own_store(), *v.store(y, "out", ("*", row, 8)),
             self.flag("set", _STORED, gave))
 
+    def held(self, row: Expr, source: Expr, target: Expr) -> Body:
+        """The same on a5 with buffer ids: each op holds the buffers that it works on."""
+        x, y = self.draw.name("t"), self.draw.name("t")
+        took, gave = self.inputs.id(source), self.outputs.id(target)
+        return (
+            *self.place(x, self.inputs, source), *self.place(y, self.outputs, target),
+            v.buffer("get", "MTE2", took), *v.load(x, "a", ("*", row, 8)), v.buffer("rls", "MTE2", took),
+            v.buffer("get", "V", took), v.buffer("get", "V", gave), v.exp(x, y), v.buffer("rls", "V", gave),
+            v.buffer("rls", "V", took), v.buffer("get", "MTE3", gave), v.barrier("MTE3"),
+            *v.store(y, "out", ("*", row, 8)), v.buffer("rls", "MTE3", gave))
+
     def own_store(self) -> Body:
         return (v.barrier("MTE3"),) if self.draw.chance(50) else ()
 
@@ -96,13 +113,13 @@ class Pipeline:
         if self.draw.chance(75):
             return v.load(name, "a", ("*", row, 8))
         one, other = self.draw.name("h"), self.draw.name("h")
-        return (v.half(one, name, 0), v.half(other, name, 4), *v.load(one, "a", ("*", row, 8), v.HALF),
+        return (v.part(one, name, 0), v.part(other, name, 4), *v.load(one, "a", ("*", row, 8), v.HALF),
                 *v.load(other, "a", ("+", ("*", row, 8), 4), v.HALF))
 
     def loop(self, around: tuple[str, ...]) -> Body:
         """The loop, or two after each other, or a first turn before it."""
         draw, variable = self.draw, self.draw.name("i")
-        low, step, high = draw.choice((0, 0, 0, 1, "N")), draw.choice((1, 1, 1, 2, 3)), draw.trips(around)
+        low, step, high = draw.choice((0, 0, 0, 1, "N")), draw.choice(_STEPS), draw.trips(around)
         carried: tuple[Carried, ...] = ()
         other: Expr = around[-1] if around else 1
         turns: tuple[Expr, ...] = (variable, variable, ("/", variable, 2), ("+", variable, other))
@@ -138,11 +155,12 @@ class Pipeline:
 
 def made(draw: Draw, chip: str) -> str:
     """A text with one or two such loops, perhaps in a loop around them."""
+    buffers = chip == "a5" and draw.chance(35)
     body: list[Statement] = [Do("%a0 = arith.constant 0 : i64")]
     for _ in range(draw.choice((1, 1, 1, 2))):
         slots, others = draw.choice((1, 2, 2, 2, 3)), draw.choice((1, 1, 2, 2, 3))
         pipeline = Pipeline(draw, chip, Ring(0, slots, draw.chance(80), draw.choice((0, 0, 1))),
-                            Ring(4, others, draw.chance(80), draw.choice((0, 3))), draw.chance(20))
+                            Ring(4, others, draw.chance(80), draw.choice((4, 3))), draw.chance(20), buffers)
         round_ = draw.name("r")
         if draw.chance(30):
             inner = pipeline.loop((round_,))

@@ -10,7 +10,8 @@ FAMILIES = frozenset({"EVENT", "RACE", "FIFO"})
 @dataclass(frozen=True, slots=True)
 class Subject:
     """`kind`: of which generator; `function`: one of the kernel's; `launched`: blocks of a launch, 0 if none is asked
-    for; `blocks`: those of them that run together; `right`: made without a mistake."""
+    for; `blocks`: those of them that run together; `strict`: judged by the stricter readings; `right`: made without a
+    mistake."""
 
     kind: str
     chip: str
@@ -18,6 +19,7 @@ class Subject:
     function: str = "k"
     launched: int = 0
     blocks: tuple[int, ...] = ()
+    strict: bool = False
     right: bool = True
 
     @property

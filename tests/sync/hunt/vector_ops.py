@@ -1,33 +1,36 @@
-"""The statements of a vector core: tiles of 8 x 8 f32, 256 bytes each, and tensors of 512 x 8."""
+"""The statements of a vector core: tiles of 8 x 16 f32, 512 bytes each, and tensors of 512 x 16."""
 
 from __future__ import annotations
 
 from tests.sync.hunt.nodes import Do, Expr
 from tests.verifiers.kernels import tile
 
-TILE, HALF = tile(8, 8, valid=("8", "8")), tile(4, 8, valid=("4", "8"))
+TILE, HALF, STRIP = (tile(rows, cols, valid=(str(rows), str(cols))) for rows, cols in ((8, 16), (4, 16), (8, 8)))
 RING = TILE.replace("tile_buf", "multi_tile_buf").replace("pad=0>", "pad=0, count=3>")
-PART = {TILE: "!pto.partition_tensor_view<8x8xf32>", HALF: "!pto.partition_tensor_view<4x8xf32>"}
-BYTES = 256
+_SIZES = {TILE: (8, 16), HALF: (4, 16), STRIP: (8, 8)}
+PART = {type_: f"!pto.partition_tensor_view<{rows}x{cols}xf32>" for type_, (rows, cols) in _SIZES.items()}
+BYTES = 512
 EVENTS = {"MTE2": "TLOAD", "V": "TVEC", "MTE3": "TSTORE_VEC"}
 """What a pipe is called where events and buffers name it."""
 _VIEW = "!pto.tensor_view<?x?xf32>"
 ARGS = ", ".join((*(f"%{t}: !pto.ptr<f32>" for t in ("a", "b", "out")), *(f"%{n}: index" for n in "MN")))
 HEAD = (
-    *(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 4, 8, 512)), "%one = arith.constant 1.0 : f32",
-    *(f"%{t}v = pto.make_tensor_view %{t}, shape = [%c512, %c8], strides = [%c8, %c1] "
+    *(f"%c{n} = arith.constant {n} : index" for n in (0, 1, 4, 8, 16, 512)), "%one = arith.constant 1.0 : f32",
+    *(f"%{t}v = pto.make_tensor_view %{t}, shape = [%c512, %c16], strides = [%c16, %c1] "
       f"{{layout = #pto.layout<nd>}} : {_VIEW}" for t in ("a", "b", "out")))
 
 
 def tile_at(name: str, number: Expr, first: int = 0) -> Do:
-    """The tile at 256 * number + first bytes."""
+    """The tile at 512 * number + first bytes."""
     return Do(f"$address = arith.index_cast $v0 : index to i64\n${name} = pto.alloc_tile addr = $address : {TILE}",
               (("+", ("*", number, BYTES), first) if first else ("*", number, BYTES),))
 
 
-def half(name: str, source: str, row: Expr) -> Do:
-    """Four rows of a tile."""
-    return Do(f"${name} = pto.subview ${source}[$v0, %c0] sizes [4, 8] : {TILE} -> {HALF}", (row,))
+def part(name: str, source: str, row: Expr, type_: str = HALF) -> Do:
+    """Four rows of a tile from a row on, or eight columns from a column on."""
+    rows, cols = _SIZES[type_]
+    offsets = "[$v0, %c0]" if type_ == HALF else "[%c0, $v0]"
+    return Do(f"${name} = pto.subview ${source}{offsets} sizes [{rows}, {cols}] : {TILE} -> {type_}", (row,))
 
 
 def chosen(name: str, a: str, b: str, number: Expr) -> Do:
@@ -37,8 +40,8 @@ def chosen(name: str, a: str, b: str, number: Expr) -> Do:
 
 
 def window(tensor: str, row: Expr, type_: str) -> Do:
-    rows = "%c8" if type_ == TILE else "%c4"
-    return Do(f"$w = pto.partition_view %{tensor}v, offsets = [$v0, %c0], sizes = [{rows}, %c8] : {_VIEW} -> "
+    rows, cols = _SIZES[type_]
+    return Do(f"$w = pto.partition_view %{tensor}v, offsets = [$v0, %c0], sizes = [%c{rows}, %c{cols}] : {_VIEW} -> "
               f"{PART[type_]}", (row,))
 
 

@@ -37,9 +37,18 @@ class Writer:
         if isinstance(expr, int):
             self.line(f"{made} = arith.constant {expr} : index")
             return made
-        op, *operands = expr
-        a, b = (self.number(each, names) for each in operands)
+        op, left, right = expr
+        if op == "odd":
+            return self._odd(self.number(("%", left, right), names), made)
+        a, b = self.number(left, names), self.number(right, names)
         self.line(f"{made} = arith.{_OPS[op]} {a}, {b} : index")
+        return made
+
+    def _odd(self, rest: str, made: str) -> str:
+        """1 where a rest is not 0, else 0, by a select."""
+        zero, one, condition = self.number(0, {}), self.number(1, {}), self.new("is")
+        self.line(f"{condition} = arith.cmpi ne, {rest}, {zero} : index")
+        self.line(f"{made} = arith.select {condition}, {one}, {zero} : index")
         return made
 
     def condition(self, condition: Cond, names: Names) -> str:
