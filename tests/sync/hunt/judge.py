@@ -22,7 +22,7 @@ SIZES = ((3, 2), (0, 0), (1, 1), (2, 1), (5, 3), (0, 2), (1, 0), (2, 4), (4, 5),
 ORDERS = ("program", "late", "random", "eager")
 MAX_STEPS = 4000
 _ENDED = "not run: the run stops before"
-_SHOWN = ("confirmed", "not run: another race of the two blocks")
+_SHOWN = ("confirmed", "not run: another race of the two ")
 
 
 @dataclass(frozen=True, slots=True)
