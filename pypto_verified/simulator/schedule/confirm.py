@@ -24,6 +24,8 @@ _FLAGS = ("EVENT-SET", "EVENT-WAIT", _EXIT, "EVENT-AGAIN")
 _VISIBLE = "RACE-VISIBLE"
 _SHARED = "FIFO-APART"
 _BLOCKS = "RACE-BLOCK"
+_OF_SEVERAL = {_BLOCKS: "blocks", "RACE-CORE": "cores", _VISIBLE: "cores"}
+"""Rules about accesses that those of another core may hide."""
 _COUNTER, _PIPE_COUNTER = "EVENT-COUNT", "FIFO-COUNTER"
 _AHEAD = ("program", "late", "eager", "random")
 """Schedules of which one lets either core run ahead of the other."""
@@ -95,9 +97,9 @@ def confirm_order(
             held=frozenset({race.first.line}), blocks=blocks), names or {})
     if found:
         return f"confirmed: {found}" + (f"; with {contents}" if str(contents) else "")
-    hides = [r for r in (*outcome.races, *outcome.also) if rule == _BLOCKS and r.first.core != r.second.core]
-    if hides:
-        return f"not run: another race of the two blocks comes in between: {hides[0]}"
+    hides = [r for r in (*outcome.races, *outcome.also) if rule in _OF_SEVERAL and r.first.core != r.second.core]
+    if hides:  # a later access to these bytes stands for the earlier ones of its core
+        return f"not run: another race of the two {_OF_SEVERAL[rule]} comes in between: {hides[0]}"
     if outcome.stopped:
         last = outcome.errors[-1]
         return f"not run: the run stops before: {'step limit' if isinstance(last, StepLimitError) else last}"
