@@ -168,3 +168,20 @@ def test_nothing_is_called_redundant_while_a_flag_is_misused(tmp_path: Path) -> 
     result = check_file(str(path), CheckOptions(timeout=0))
     assert {f.rule for r in result.functions for f in r.findings} == {"EVENT-WAIT"}
     assert not any("redundant" in note for note in result.notes)
+
+
+@pytest.mark.parametrize(("ops", "help"), [
+    ("    y = pl.exp(pl.mul(x, x))\n", "put a barrier of V between them, in a statement of its own each"),
+    ("    s = pl.mul(x, x)\n    y = pl.exp(s)\n", "put a barrier of V between them"),
+])
+def test_ops_of_one_line_are_taken_apart_before_a_barrier_can_stand_between_them(
+    ops: str, help: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "k.py"
+    path.write_text(
+        "import pypto.language as pl\n@pl.function(type=pl.FunctionType.InCore)\n"
+        "def k(a: pl.Tensor[[16, 64], pl.FP32], out: pl.Out[pl.Tensor[[16, 64], pl.FP32]]):\n"
+        "    x = pl.load(a, [0, 0], [16, 64])\n    pl.system.bar_all()\n" + ops
+        + "    pl.system.bar_all()\n    return pl.store(y, [0, 0], out)\n", encoding="utf-8")
+    (found,) = check_file(str(path), CheckOptions(sync="explicit", timeout=0)).functions
+    assert {f.help for f in found.findings if f.rule == "RACE-RAW"} == {help}

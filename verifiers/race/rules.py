@@ -68,9 +68,16 @@ def _help(s: PairSite) -> str:
     first, second = s.pair.first, s.pair.second
     if first.pipe != second.pipe:
         flag = f"set a flag {first.pipe} -> {second.pipe} after the first and wait for it before the second"
-        return flag + keep_to(s.run)
+        return f"{flag}{_own_statements(s)}{keep_to(s.run)}"
     named = first.pipe if barrier_holds(s.context.target, first.pipe) else "ALL"
-    return f"put a barrier of {named} between them{keep_to(s.run)}"
+    return f"put a barrier of {named} between them{_own_statements(s)}{keep_to(s.run)}"
+
+
+def _own_statements(s: PairSite) -> str:
+    """What two ops of one line need first: `pl.exp(pl.mul(t, t))` has no place between them."""
+    first, second = s.pair.first.step.op, s.pair.second.step.op
+    lines = {s.context.program.location(op).line for op in (first, second)}
+    return ", in a statement of its own each" if first is not second and len(lines) == 1 else ""
 
 
 def _unneeded(s: PairSite) -> tuple[str, ...]:
