@@ -17,7 +17,6 @@ from concurrent.futures import ProcessPoolExecutor
 from tests.sync.hunt.campaign import Tally, campaign, lines
 
 _BATCH = 40
-_AHEAD = 1_000_000
 
 
 def main(argv: list[str]) -> int:
@@ -37,7 +36,7 @@ def main(argv: list[str]) -> int:
             for part in pool.map(campaign, [chosen.seed] * chosen.jobs, batches, [until] * chosen.jobs):
                 tally.add(part)
                 for find in part.finds:
-                    print(f"{find}\n{find.subject.text}", flush=True)
+                    print(f"seed {chosen.seed} text {find}\n{find.subject.text}", flush=True)
     print("\n".join(lines(tally, time.monotonic() - started)))
     return int(bool(tally.finds))
 

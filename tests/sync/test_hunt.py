@@ -54,11 +54,11 @@ def test_equal_seeds_give_equal_texts() -> None:
 LEAST = {
     "loop": 40, "loop in a loop": 14, "while loop": 10, "carried number": 10, "carried tiles": 0.5,
     "first turn of the caller": 5, "steps of the caller": 4, "select of numbers": 4, "branch": 30, "other arm": 9,
-    "select of tiles": 0.5, "id in a value": 12, "buffer id in a value": 2, "events": 5, "buffer ids": 4,
-    "barrier of one pipe": 18, "subview": 10, "ring of tiles": 20, "several tiles": 1, "scalar pipe on data": 2,
-    "written and read back": 16, "call": 0.5, "sections": 6, "functions": 10, "FFTS flag": 10, "intra-block flag": 1.4,
-    "group flag": 4, "meeting": 1.8, "lane": 16, "push to vector": 5, "push to cube": 3, "split": 6,
-    "several blocks": 4, "stride of blocks": 1.7}
+    "select of tiles": 0.5, "id in a value": 12, "buffer id in a value": 1.5, "events": 4.5, "buffer ids": 3.5,
+    "barrier of one pipe": 18, "subview": 10, "ring of tiles": 20, "several tiles": 0.9, "product": 3,
+    "scalar pipe on data": 2, "written and read back": 16, "call": 0.5, "sections": 6, "functions": 10, "FFTS flag": 10,
+    "intra-block flag": 1, "group flag": 3.5, "meeting": 1.3, "lane": 15, "push to vector": 5, "push to cube": 2.5,
+    "split": 5, "several blocks": 4, "stride of blocks": 1.5}
 """Percent of texts that have a feature at least: half of what was measured."""
 
 

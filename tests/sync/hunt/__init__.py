@@ -3,7 +3,7 @@ EVENT, RACE and FIFO say.
 
     nodes, writer       a program as a tree of statements, and its text
     draw                choices that all generators make
-    one_core, orders, rings         texts for one core
+    one_core, orders, rings, cube_core      texts for one core
     two_cores, turns, fifo, blocks  texts for a cube and its vector cores, and for the blocks of a launch
     kinds               all of them, and how their texts are launched
     mutations, shrink   one thing wrong in a text; the smallest text that still shows a failure

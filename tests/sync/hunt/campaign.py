@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 
 from pypto_verified.errors import NotModelled, PtoError
 from pypto_verified.fuzz.limit import Late, limited
-from tests.sync.hunt.faults import Planted
+from tests.sync.hunt.faults import PROOF, Planted
 from tests.sync.hunt.features import features
-from tests.sync.hunt.judge import contradictions, fails_at_once, judged, read
+from tests.sync.hunt.judge import contradictions, fails_at_once, judged, read, runs
 from tests.sync.hunt.kinds import drawn
 from tests.sync.hunt.notes import wrong_note
 from tests.sync.hunt.shrink import shrunk
@@ -97,7 +97,7 @@ def look(subject: Subject, reasons: Counter[str], notes: bool) -> tuple[str, tup
                                                f"{dict(first.witness)}: {first.replay}")
         seen = next(contradictions(subject, module, verdict), None)
         if seen is not None:
-            return verdict.word, (f"false proof: {seen.kind}", str(seen))
+            return verdict.word, (f"{PROOF}: {seen.kind}", str(seen))
         wrong = wrong_note(subject, module) if notes and verdict.proved(*FAMILIES) else ""
         return verdict.word, ("wrong note", wrong) if wrong else None
     except NotModelled:
@@ -134,7 +134,7 @@ def until_found(seed: int, planted: Planted, most: int) -> tuple[int, str]:
         for number in range(most):
             tally = Tally()
             subject = drawn(seed, number, planted.kinds)
-            if fails_at_once(subject) or number % NOTED == 0:
+            if planted.shows != PROOF or next(runs(subject, read(subject)), None) is not None:
                 examine(subject, 0, tally, small=False)
             if tally.finds and tally.finds[0].kind.startswith(planted.shows):
                 return number + 1, tally.finds[0].kind

@@ -11,6 +11,8 @@ from pypto_verified.fuzz.faults.fault import Edit
 
 ONE, CUBE, PIPES, BLOCKS = ("one core", "rings"), ("two cores", "turns"), ("fifo",), ("blocks",)
 
+PROOF = "false proof"
+
 
 @dataclass(frozen=True, slots=True)
 class Planted:
@@ -18,7 +20,7 @@ class Planted:
 
     fault: Fault
     kinds: tuple[str, ...]
-    shows: str = "false proof"
+    shows: str = PROOF
 
     def planted(self) -> AbstractContextManager[None]:
         return self.fault.planted()

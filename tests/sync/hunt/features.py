@@ -14,6 +14,7 @@ FEATURES: dict[str, tuple[str, ...]] = {
     "buffer id in a value": (r"buf_dyn",), "events": (r"record_event",),
     "buffer ids": (r"get_buf",), "barrier of one pipe": (r"barrier <PIPE_(V|MTE2|MTE3)>",),
     "subview": (r"pto\.subview",), "ring of tiles": (r"arith\.remsi", r"alloc_tile addr = %address"),
+    "product": (r"pto\.tmatmul",),
     "several tiles": (r"multi_tile_get",), "scalar pipe on data": (r"t[gs]etval|_scalar",),
     "written and read back": (r"partition_view %[bpq]v[^\n]*\n[^}]*?tstore", r"tload"), "call": (r"func\.call",),
     "sections": (r"pto\.section\.cube",), "functions": (r"kernel_kind<cube>", r"kernel_kind<vector>"),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from pypto_verified.targets import target
-from tests.sync.hunt import blocks, fifo, one_core, rings, turns, two_cores
+from tests.sync.hunt import blocks, cube_core, fifo, one_core, rings, turns, two_cores
 from tests.sync.hunt.draw import Draw
 from tests.sync.hunt.mutations import mutant
 from tests.sync.hunt.subject import Subject
@@ -25,6 +25,10 @@ def _one_core(draw: Draw, chip: str) -> Subject:
 
 def _inserted(draw: Draw, chip: str) -> Subject:
     return Subject("inserted", chip, one_core.inserted(draw, chip))
+
+
+def _cube_core(draw: Draw, chip: str) -> Subject:
+    return Subject("cube core", chip, cube_core.made(draw, chip))
 
 
 def _rings(draw: Draw, chip: str) -> Subject:
@@ -59,11 +63,11 @@ def _vector_cores(chip: str) -> int:
 
 
 GENERATORS: dict[str, Generator] = {
-    "one core": _one_core, "inserted": _inserted, "rings": _rings, "two cores": _two_cores, "turns": _turns,
-    "fifo": _fifo, "blocks": _blocks, "group": _group}
+    "one core": _one_core, "cube core": _cube_core, "inserted": _inserted, "rings": _rings, "two cores": _two_cores,
+    "turns": _turns, "fifo": _fifo, "blocks": _blocks, "group": _group}
 IN_TURN = (
-    "one core", "rings", "fifo", "one core", "rings", "blocks", "two cores", "inserted", "rings", "turns", "fifo",
-    "group")
+    "one core", "rings", "fifo", "cube core", "one core", "blocks", "two cores", "inserted", "rings", "turns", "fifo",
+    "group", "rings")
 """The common kinds more often."""
 
 

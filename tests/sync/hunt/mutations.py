@@ -14,6 +14,10 @@ SYNC = re.compile(r"^\s*pto\.(set_|wait_|record_|barrier|get_buf|rls_buf|sync\.|
 _NUMBER = re.compile(r"^\s*%\w+ = arith\.constant (\d+) : (?:index|i64)$")
 _ID = re.compile(r"(?<=EVENT_ID)\d+|(?<=>, )\d+(?=[,\] {]|$)")
 _PIPE = re.compile(r"(?<=PIPE_)(?:MTE2|MTE3|V)\b")
+_VALUE = re.compile(r"%\w+")
+_BORDER = re.compile(r"func\.func|pto\.section|initialize_pipe")
+_COUPLES = (("set_flag", "wait_flag"), ("record_event", "wait_event"), ("get_buf", "rls_buf"),
+            ("sync.set", "sync.wait"), ("set_cross_block", "wait_cross_block"))
 Lines = list[str]
 _TRIES = 8
 
@@ -44,10 +48,27 @@ def _dropped(draw: Draw, lines: Lines) -> None:
     del lines[_sync(draw, lines)]
 
 
+def _pair_dropped(draw: Draw, lines: Lines) -> None:
+    """A set and the next wait for it, or a buffer that is taken and given back: what is left hangs nowhere."""
+    at = _sync(draw, lines)
+    for first, second in _COUPLES:
+        if first in lines[at]:
+            wanted = _VALUE.sub("", lines[at].replace(first, second))
+            after = next((i for i in range(at + 1, len(lines)) if _VALUE.sub("", lines[i]) == wanted), None)
+            if after is not None and not _apart(lines, at, after):
+                del lines[after], lines[at]
+            return
+
+
+def _apart(lines: Lines, one: int, other: int) -> bool:
+    """Whether two lines are of two cores, or one stands before a pipe is made that the other may use."""
+    return any(_BORDER.search(line) for line in lines[min(one, other):max(one, other) + 1])
+
+
 def _moved(draw: Draw, lines: Lines) -> None:
     at = _sync(draw, lines)
     to = max(2, min(len(lines) - 3, at + draw.choice((-6, -4, -3, -2, -1, 1, 2, 3, 4, 6))))
-    if not any("initialize_pipe" in line for line in lines[to:at]):  # no rule asks for a pipe to be made before its ops
+    if not _apart(lines, at, to):
         lines.insert(to, lines.pop(at))
 
 
@@ -58,7 +79,8 @@ def _doubled(draw: Draw, lines: Lines) -> None:
 
 def _swapped(draw: Draw, lines: Lines) -> None:
     one, other = _sync(draw, lines), _sync(draw, lines)
-    lines[one], lines[other] = lines[other], lines[one]
+    if not _apart(lines, one, other):
+        lines[one], lines[other] = lines[other], lines[one]
 
 
 def _renumbered(draw: Draw, lines: Lines) -> None:
@@ -95,5 +117,5 @@ def _guarded(draw: Draw, lines: Lines) -> None:
 
 
 _MUTATIONS: tuple[Callable[[Draw, Lines], None], ...] = (
-    _dropped, _dropped, _dropped, _moved, _moved, _doubled, _swapped, _renumbered, _elsewhere, _another_number,
-    _another_number, _guarded)
+    _dropped, _dropped, _pair_dropped, _pair_dropped, _pair_dropped, _pair_dropped, _moved, _moved, _doubled, _swapped,
+    _renumbered, _elsewhere, _another_number, _another_number, _guarded)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from pypto_verified.targets import target
+from pypto_verified.targets.pipes import SCALAR
 from tests.sync.hunt.draw import Draw
 from tests.sync.hunt.nodes import Body, Do, For, If, Statement, While, walk
 from tests.sync.hunt.vector_ops import EVENTS, FENCE, barrier, buffer, event, flag
 
-OWN_BARRIER = {"a2a3": ("MTE2", "V", "MTE3"), "a5": ("MTE2", "MTE3")}
-"""Pipes whose ops are only in order behind a barrier."""
 CALL = Do("func.call @ordered() : () -> ()")
 """Of a function with a barrier for all pipes."""
 _Way = Callable[[Do], Body]
@@ -21,9 +21,9 @@ def ordered(draw: Draw, chip: str, body: Body) -> Body:
     ways: list[_Way] = [
         lambda do: (barrier("ALL"), do), lambda do: _by_flags(draw, chip, used, do, False),
         lambda do: _by_flags(draw, chip, used, do, True)]
-    if chip == "a5" and "S" not in used:
+    if chip == "a5" and EVENTS.keys() >= set(used):
         ways += [_by_buffers] * 3
-    if draw.chance(8):
+    if draw.chance(8) and {"V", "MTE3"} & set(used):
         return _around(body, lambda do: (CALL, do))
     return _around(body, draw.choice(ways))
 
@@ -51,7 +51,7 @@ def _by_flags(draw: Draw, chip: str, used: list[str], do: Do, events: bool) -> B
     before: list[Statement] = []
     for pipe in used:
         if pipe == do.pipe:
-            before += [barrier(pipe)] * (pipe in OWN_BARRIER[chip])
+            before += [barrier(pipe)] * (pipe in target(chip).barriers - {SCALAR})
             continue
         named = event if events and pipe in EVENTS and do.pipe in EVENTS else flag
         id = draw.choice((0, 0, 1))
