@@ -153,6 +153,11 @@ _ROWS = (
         ("RACE",), "PTOAS InsertSync, against PTOAS#730",
     ),
     Assumption(
+        "CORES-SEE", "between cores, what orders a transfer behind another one also shows it what that one wrote",
+        "a fence is demanded between the two",
+        ("RACE",), "PTO-ISA SYNCALL.md (no data visibility), against TPush.hpp and kernels of PyPTO without a fence",
+    ),
+    Assumption(
         "OUT-OF-VALID", "source lanes outside the valid region have no defined value", "",
         ("VALID", "INIT", "SEM"), "PTO-ISA tiles-and-valid-regions.md, against tadd.md (all ones)",
         fixed="it is the stricter reading: nothing may depend on them",

@@ -181,8 +181,9 @@ def flag_count(scope: Scope | None, kind: str, target: Target) -> int:
 @dataclass(frozen=True, slots=True)
 class Visibility:
     """What a write to global memory needs besides an order, before another unit sees it. `writer` and `reader`: 'bulk'
-    (MTE2, MTE3, FIX), 'scalar' (through the data cache) or 'core' (any unit of another core); `fences`: ops of which
-    one must stand between; `strict`: only the stricter reading asks for it."""
+    (MTE2, MTE3, FIX), 'scalar' (through the data cache), 'other bulk' and 'other scalar' of another core, or another
+    'device', which is notified; `fences`: ops of which one must stand between; `strict`: only the stricter reading asks
+    for it."""
 
     writer: str
     reader: str
@@ -198,8 +199,12 @@ VISIBILITY: tuple[Visibility, ...] = (
     Visibility("bulk", "bulk", (FENCE,), True, "PTOAS#730: a pipe flag is no memory fence"),
     Visibility("scalar", "bulk", (CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci after scalar stores"),
     Visibility("bulk", "scalar", (CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci before scalar loads"),
-    Visibility("bulk", "core", (FENCE,), False, "PTOAS#711, PTOAS#872: a notification overtakes the data"),
-    Visibility("scalar", "core", (CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci, dsb"),
+    Visibility("bulk", "other bulk", (FENCE,), True, "PTO-ISA SYNCALL.md: no data visibility"),
+    Visibility("bulk", "other scalar", (CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci, dsb"),
+    Visibility("scalar", "other bulk", (CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci, dsb"),
+    Visibility("scalar", "other scalar", (CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci, dsb"),
+    Visibility("bulk", "device", (FENCE,), False, "PTOAS#711, PTOAS#872: a notification overtakes the data"),
+    Visibility("scalar", "device", (CACHE,), False, "PTO-ISA ordering-and-synchronization.md: dcci, dsb"),
 )
 
 

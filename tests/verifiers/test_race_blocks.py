@@ -14,6 +14,7 @@ from tests.verifiers.kernels import check, fill, verdicts
 from verifiers import Options, verify
 from verifiers.options import Launch
 
+CLEAN = "pto.cmo.cacheinvalid all #pto.address_space<gm>"
 PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
 WHOLE = ("block_num == 48",)
 ADD = " {atomicType = #pto<atomic_type atomic_add>}"
@@ -212,7 +213,7 @@ def test_a_race_that_another_one_hides_is_no_fault_of_this_tool() -> None:
 @pytest.mark.parametrize(("barrier", "expected"), [(meeting("mix"), PROVED), (ALL, REFUTED)])
 def test_a_cube_and_the_vector_core_of_another_block(barrier: str, expected: Verdict) -> None:
     lines = (
-        "%there = arith.muli %next, %c16 : index", "pto.section.cube {", barrier,
+        "%there = arith.muli %next, %c16 : index", "pto.section.cube {", barrier, CLEAN,
         "%x = pto.load_scalar %p[%there] : !pto.ptr<f32> -> f32", "}", "pto.section.vector {", put("mine"), barrier,
         "}")
     text = blocks(*lines).replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")
@@ -258,3 +259,33 @@ def test_rows_of_its_own_are_a_block_s_whatever_their_number() -> None:
     own = [o for o in result.obligations if o.rule in ("RACE-BLOCK", "WRITE-TWICE")]
     assert {o.verdict for o in own} == {PROVED}
     assert not any("FEW-BLOCKS" in o.assumptions for o in own)
+
+
+FENCE = "pto.fence.barrier_all #pto.fence_scope<gm>"
+LOAD = "%x = pto.load_scalar %p[%next] : !pto.ptr<f32> -> f32"
+STORE = "pto.store_scalar %one, %p[%mine] : !pto.ptr<f32>, f32"
+
+
+@pytest.mark.requirement("EV-06", "EV-02")
+@pytest.mark.parametrize(("body", "expected", "strict"), [
+    ((put("mine"), meeting(), get("next")), PROVED, UNKNOWN),
+    ((put("mine"), FENCE, meeting(), get("next")), PROVED, PROVED),
+    ((put("mine"), meeting(), FENCE, get("next")), PROVED, PROVED),
+    ((FENCE, put("mine"), meeting(), get("next"), FENCE), PROVED, UNKNOWN),
+    ((put("mine"), meeting(), LOAD), UNKNOWN, UNKNOWN), ((put("mine"), meeting(), CLEAN, LOAD), PROVED, PROVED),
+    ((put("mine"), CLEAN, meeting(), LOAD), UNKNOWN, UNKNOWN),
+    ((STORE, meeting(), get("next")), UNKNOWN, UNKNOWN), ((STORE, CLEAN, meeting(), get("next")), PROVED, PROVED),
+    ((STORE, meeting(), CLEAN, get("next")), UNKNOWN, UNKNOWN),
+    (("scf.if %yes {", CLEAN, "}", put("mine"), meeting(), "scf.if %yes {", CLEAN, "}", LOAD), UNKNOWN, UNKNOWN),
+])
+def test_a_barrier_cleans_no_cache_and_fences_no_memory(
+    body: tuple[str, ...], expected: Verdict, strict: Verdict
+) -> None:
+    """Who reads by the scalar unit cleans before, who stores by it behind; transfers need a fence in the strict reading
+    alone (CORES-SEE)."""
+    text = blocks("%yes = arith.cmpi slt, %M, %c4 : index", *body, args="%M: index")
+    for options, wanted in ((False, expected), (True, strict)):
+        result = check(text, families="RACE", assume=WHOLE, strict=options)
+        assert wanted in verdicts(result, "RACE-BLOCK") <= {wanted, PROVED}
+        seen = [o.assumptions for o in result.obligations if o.rule == "RACE-BLOCK"]
+        assert any("CORES-SEE" in a for a in seen) is (not options and get("next") in body and put("mine") in body)

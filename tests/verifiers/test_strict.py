@@ -10,7 +10,7 @@ import pytest
 from pypto_verified.check import CheckOptions, check_paths
 from pypto_verified.report.model import Verdict
 from pypto_verified.targets import ASSUMPTIONS
-from tests.verifiers.examples_blocks import BY_DATA, HALVES, blocks
+from tests.verifiers.examples_blocks import BY_DATA, HALVES, blocks, get, meeting
 from tests.verifiers.examples_blocks import put as put_rows
 from tests.verifiers.examples_event import flag, flags, loop
 from tests.verifiers.examples_fifo import PAIRS as PIPES
@@ -75,6 +75,7 @@ STRICT: dict[str, Reading] = {
     "FREE-NEEDED": Reading("FIFO-FREE", PIPES["FIFO-FREE"].bad),
     "ABSENT-CORE": Reading("EVENT-CORES", kernel("pto.sync.wait <PIPE_V>, 3"), Verdict.UNKNOWN),
     "LANES-ALIKE": Reading("WRITE-TWICE", beside_a_cube(*put("c0")), Verdict.UNKNOWN),
+    "CORES-SEE": Reading("RACE-BLOCK", blocks(put_rows("mine"), meeting(), get("next")), Verdict.UNKNOWN),
     "FEW-BLOCKS": Reading("WRITE-TWICE", blocks(*HALVES, put_rows("row"))),
     "BLOCKS-DATA": Reading("RACE-BLOCK", blocks(*BY_DATA), Verdict.UNKNOWN),
     "FIFO-CREDITS": Reading("FIFO-OVERRUN", PIPES["FIFO-OVERRUN"].good, chip="a5"),

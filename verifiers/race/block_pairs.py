@@ -24,6 +24,7 @@ from verifiers.race.blocks import OTHER, BlockSite
 from verifiers.race.parts import Part, parts_of
 from verifiers.race.paths import nodes
 from verifiers.race.places import Box, apart, names
+from verifiers.race.shown import hidden, taken_to_see
 from verifiers.sites import Context, op_text
 from verifiers.solver.cone import conjuncts, names_of
 from verifiers.write_twice import judged, related, through_loops
@@ -48,12 +49,20 @@ def pairs(context: Context) -> Iterator[BlockSite]:
             parted = barriers[0][a.step.index] != barriers[1][b.step.index]
             if one.kind != two.kind and ordered:
                 parted = False  # two texts, and which barriers of theirs are one depends on turns of loops
-            ends, alike = (_key(one, a), _key(two, b)), (parted, a is b and a.scalar)
+            first = barriers[0][a.step.index] < barriers[1][b.step.index]
+            unseen = _unseen(context, *((one, a, two, b) if first else (two, b, one, a))) if parted else ""
+            ends, alike = (_key(one, a), _key(two, b)), (parted, unseen, a is b and a.scalar)
             if (*ends, *alike) not in seen and _meet(one.program, a, b):
                 seen.add((*ends, *alike))
                 if one.program is own:
                     seen.add((*ends[::-1], *alike))
-                yield from _compared(context, one, a, b, parted, ordered)
+                yield from _compared(context, one, a, b, parted and not unseen, unseen or ordered)
+
+
+def _unseen(context: Context, one: Part, a: Access, two: Part, b: Access) -> str:
+    """Why what an access writes before a barrier need not be what another one reads behind it."""
+    cores = ((p.program, p.foreign) for p in (one, two))
+    return hidden(a, next(cores), b, next(cores), context.target, context.strict)
 
 
 def _compared(context: Context, one: Part, a: Access, b: Access, parted: bool, ordered: str) -> Iterator[BlockSite]:
@@ -123,12 +132,15 @@ def _site(
     if by_data and not walks and not somewhere and {kinds[n] for n in given} <= _CALLERS:
         own_values = BLOCK in involved or _differ(other, a) or _differ(own, b)
         by_data = not (own_values and _always_share(context, known, share_none, (a, b), involved))
+    if ordered and not parted and context.ladder.entails(known, share_none, brief=True):
+        ordered = ""
     line = other.location(a.step.op).line
     does = "written" if a.writes else "read"
     return BlockSite(
         context, b.step.op, here, f"{op_text(b.step.op)} of what another block has {does} by {op_text(a.step.op)} line "
         f"{line}", b.what, a.step.op, line, (a.writes, b.writes), both, share_none, parted, ordered, by_data,
-        frozenset({BLOCKS}) | (frozenset() if by_data else given))
+        frozenset({BLOCKS}) | (frozenset() if by_data else given),
+        parted and not context.strict and (taken_to_see(a, b) or taken_to_see(b, a)))
 
 
 def _differ(program: AccessProgram, access: Access) -> bool:

@@ -42,6 +42,7 @@ class BlockSite(Site):
     ordered: str
     by_data: bool
     chosen: frozenset[str]
+    shows: bool
     few: bool = False
 
     @property
@@ -77,7 +78,7 @@ def _explain(s: BlockSite, w: Witness) -> str:
 
 
 def _unneeded(s: BlockSite) -> tuple[str, ...]:
-    needed = {"SYNCALL-WAITS": s.parted, "BLOCKS-DATA": s.by_data, "FEW-BLOCKS": s.few}
+    needed = {"SYNCALL-WAITS": s.parted, "BLOCKS-DATA": s.by_data, "FEW-BLOCKS": s.few, "CORES-SEE": s.shows}
     return tuple(name for name, is_so in needed.items() if not is_so)
 
 
@@ -87,7 +88,7 @@ BLOCKS_APART: Rule[BlockSite] = Rule(
     kind=SAFETY, observable=True, requires=("EV-06", "VF-01"), source="pypto#1371; PTO-ISA SyncAll.hpp",
     claim="no block uses what another one writes, unless a barrier of all cores stands between",
     sites=_sites, applies=always,
-    assumptions=("BLOCK-INDEX", "DISTINCT-POINTERS", "SYNCALL-WAITS", "BLOCKS-DATA", "FEW-BLOCKS"),
+    assumptions=("BLOCK-INDEX", "DISTINCT-POINTERS", "SYNCALL-WAITS", "BLOCKS-DATA", "FEW-BLOCKS", "CORES-SEE"),
     unneeded=_unneeded, undecided=lambda s: s.why,
     given=lambda s: s.both if not s.why else FALSE, chosen=lambda s: s.chosen,
     named=lambda s: {OTHER_BLOCK: symbol(BLOCK + OTHER, 0)},

@@ -8,8 +8,6 @@ from itertools import islice
 from pypto_verified.index import all_of
 from pypto_verified.index.cond import TRUE
 from pypto_verified.records import dataclass
-from pypto_verified.targets import Target
-from pypto_verified.targets.pipes import CACHE
 from verifiers.race.accesses import READINGS
 from verifiers.race.choices import choices
 from verifiers.race.cluster import Cluster
@@ -19,8 +17,9 @@ from verifiers.race.members import LANE, ON_ALL_CORES, Member, lane_of, meeting_
 from verifiers.race.on_chip import shared_on_chip
 from verifiers.race.parts import Part, deciding_both, parts_of, shared_by
 from verifiers.race.rests import ORDERS, unneeded
+from verifiers.race.shown import hidden, taken_to_see
 from verifiers.race.sides import Sides, sides_of
-from verifiers.race.sync import Kind, is_manual, sync_of
+from verifiers.race.sync import is_manual
 from verifiers.race.values import Values
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
@@ -127,7 +126,9 @@ def _between_kinds(context: Context) -> Iterator[CoreSite]:
         turned = (*key[2:], *key[:2])
         judged = (key,) if turned in pairs else (key, turned)
         unsure = "" if fails or sides.ordered(*judged) else _unsure(pair, walks, sides, why or mixed)
-        unsure = unsure or ("" if fails else _in_cache(pair, context.target))
+        (one, a), (other, b) = ((t.member, t.access) for t in (pair.first, second))
+        cores = ((one.program, one.foreign), (other.program, other.foreign))
+        unsure = unsure or ("" if fails else hidden(a, cores[0], b, cores[1], context.target, context.strict))
         if not fails and pair.open and unsure:
             unsure = f"it depends on {', '.join(sorted(asked))}" if asked else unsure
         first, line = pair.first.access.step.op, own.location(pair.first.access.step.op).line
@@ -161,22 +162,6 @@ def _unsure(pair: Between, walks: list[Cluster], sides: Sides, why: str) -> str:
     if not why and not pair.open and (followed or (pair.parted and not any(map(_meets_by_turns, walks[0].members)))):
         return ""
     return why or sides.unordered or "that the two cores tell each other of it in each turn of their loops is not known"
-
-
-def _in_cache(pair: Between, target: Target) -> str:
-    """Why what the scalar unit of a core has stored before need not be what the other one reads: no flag cleans its
-    cache. '' where that is cleaned somewhere behind the store, or in a loop around both."""
-    write, read = pair.first.access, pair.second.access
-    if not write.writes or not write.scalar or read.writes:
-        return ""
-    for step in (s for s in pair.first.member.program.steps if s.op not in pair.first.member.foreign):
-        sync = sync_of(step, target)
-        if sync is not None and sync.kind is Kind.CLEAN and (
-                step.index > write.step.index or set(step.loops) & set(write.step.loops)):
-            return ""
-    line = pair.first.member.program.location(write.step.op).line
-    return (f"what {op_text(write.step.op)} at line {line} stores stays in the cache of its core, and no {CACHE} "
-            "stands behind it")
 
 
 def _meets_by_turns(member: Member) -> bool:
@@ -225,8 +210,10 @@ def _explain(s: CoreSite, w: Witness) -> str:
 
 
 def _unneeded(s: CoreSite) -> tuple[str, ...]:
-    used = {s.pair.first.access.assumption, s.pair.second.access.assumption}
-    return tuple(a for a in unneeded(s.context, (*ORDERS, *READINGS)) if a not in used)
+    first, second = s.pair.first.access, s.pair.second.access
+    shows = not s.context.strict and taken_to_see(first, second)
+    used = {first.assumption, second.assumption, "CORES-SEE" if shows else ""}
+    return tuple(a for a in unneeded(s.context, (*ORDERS, *READINGS, "CORES-SEE")) if a not in used)
 
 
 HANDOVER: Rule[CoreSite] = Rule(
@@ -234,7 +221,8 @@ HANDOVER: Rule[CoreSite] = Rule(
     formula="bytes(a) and bytes(b) overlap, and one writes => a before b or b before a, a and b on two cores",
     kind=SAFETY, observable=True, requires=("EV-06",), source="PTO-ISA set_cross_core, TPush.hpp",
     claim="accesses of two cores to the same bytes are ordered by a flag, a push or a barrier of both cores",
-    sites=_sites, applies=always, assumptions=("DISTINCT-POINTERS", *ORDERS, *READINGS), unneeded=_unneeded,
+    sites=_sites, applies=always, assumptions=("DISTINCT-POINTERS", "CORES-SEE", *ORDERS, *READINGS),
+    unneeded=_unneeded,
     undecided=lambda s: s.why, given=lambda s: not s.why,
     goal=lambda s: not s.fails and not s.why, shown=lambda s: dict(s.given), explain=_explain,
     help=lambda s: "set a flag between the cores after the first and wait for it before the second, or push the tile",

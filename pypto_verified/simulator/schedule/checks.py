@@ -126,7 +126,7 @@ class Checks:
         item.core.notified = item
         for stamp, region, memory in item.core.stored.values():
             writer = "scalar" if stamp.item.pipe == "S" else "bulk"
-            fences = fences_between(writer, "core", self.world.strict)
+            fences = fences_between(writer, "device", self.world.strict)
             if fences and not _visible(stamp, lane, fences) and stamp.item.seq < item.seq:
                 self._missing(stamp, item, memory, (region.start, region.start + region.pattern.high), fences)
 
@@ -170,8 +170,8 @@ class Checks:
                 continue
             writer, reader = last.item.core, item.core
             kind = "scalar" if last.item.pipe == "S" else "bulk"
-            other = "core" if writer is not reader else "scalar" if item.pipe == "S" else "bulk"
-            fences = fences_between(kind, other, self.world.strict)
+            unit = "scalar" if item.pipe == "S" else "bulk"
+            fences = fences_between(kind, unit if writer is reader else f"other {unit}", self.world.strict)
             shared = region.shared(near)
             if fences and not _visible(last, lane, fences) and shared is not None:
                 self._missing(last, item, memory, shared, fences)
