@@ -156,6 +156,20 @@ def test_what_is_computed_of_it_is_too(name: str, by: int, wanted: Callable[[int
         assert holds(less, {"x": x}) is (wanted(x) < 90), x
 
 
+def test_more_bits_of_it_are_another_number() -> None:
+    """200 in 8 bits are -56, in 16 bits with a sign still -56, and these without one 65480, whose highest bit is 1."""
+    byte, scalars = symbol("x", 0, 255), Scalars(Symbols())
+    signed = scalars.evaluate(_retyped(byte, UINT8, INT8), [byte])
+    wider = scalars.evaluate(_op("extsi", INT16), [signed])
+    operands: dict[str, tuple[Value, ...]] = {
+        "lhs": (Value("a", ScalarType(INT16)),), "rhs": (Value("b", ScalarType(INT16)),)}
+    high = scalars.evaluate(Op("arith.shrui", operands, results=(Value("r", ScalarType(INT16)),)), [wider, const(15)])
+    assert isinstance(high, Expr) and scalars.symbols.kinds == {"r": SymbolKind.OPAQUE}
+    small = scalars.evaluate(
+        Op("arith.cmpi", operands, {"predicate": "ult"}, results=(Value("c", ScalarType(BOOL)),)), [wider, const(256)])
+    assert isinstance(small, Cond) and small.kind == "var", "which is false for 200"
+
+
 @pytest.mark.parametrize(("predicate", "wanted"), [
     ("eq", lambda a, b: a == b), ("ne", lambda a, b: a != b), ("slt", lambda a, b: a < b), ("sle", lambda a, b: a <= b),
     ("sgt", lambda a, b: a > b), ("sge", lambda a, b: a >= b), ("ult", lambda a, b: a < b),

@@ -43,3 +43,12 @@ def test_a_counter_of_that_name_is_no_index_of_a_block(given: str, same: bool) -
         f"scf.for %{name} = %c0 to %c4 step %c1 {{", f"%b = pto.get_{given}",
         "%own = arith.index_cast %b : i64 to index", branch(f"ne, %{name}, %own", flag("set")), "}")))
     assert fails(text) and not proved(text)
+
+
+@pytest.mark.requirement("EV-03")
+@pytest.mark.parametrize(("first", "second"), [
+    ("last_block_idx", "first_block_idx"), ("my_subblock_idx", "its_subblock_idx"), ("n_block_num", "m_block_num")])
+def test_a_number_of_the_caller_is_none_of_the_launch(first: str, second: str) -> None:
+    """A flag is set where the two differ, and nothing waits for it."""
+    text = kernel(branch(f"ne, %{first}, %{second}", flag("set")), f"%{first}: index, %{second}: index")
+    assert fails(text, **{first: 1, second: 0}) and not proved(text)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from pypto_verified.index import Expr, eq
+from pypto_verified.index import TRUE, Cond, Expr, eq, implies
 from pypto_verified.pto.module import Block, Func, Op, Value
 from pypto_verified.pto.types import PtrType, ScalarType, TileBufType
 from verifiers.access.handles import Handles, is_buffer
 from verifiers.access.scalars import Scalars
 from verifiers.access.symbols import BLOCK, BLOCKS, LANE, SymbolKind, Symbols
 
-_HIDDEN = re.compile(r"(?:^|_)(subblock_idx|block_idx|block_num)$")
-"""Arguments that the runtime adds: a block's own index, the number of blocks, the lane."""
+_HIDDEN = re.compile(r"(?:__pypto_spmd_)?(subblock_idx|block_idx|block_num)")
+"""Arguments that the runtime adds: a block's own index, the number of blocks, the lane. A name that only ends so, such
+as `%last_block_idx`, is one of the caller's."""
 
 
 class Arguments:
@@ -26,11 +27,17 @@ class Arguments:
         self.handles = handles
         self.scalars = scalars
         self._block_count: Expr | None = None
+        self._producers: Mapping[Value, Op] = {}
+        self._asked: frozenset[Value] = frozenset()
 
     def enter(self, func: Func, producers: Mapping[Value, Op], gap: Callable[[Op, str], None]) -> None:
         """One symbol for each scalar argument; `gap` is told of arguments that are not modelled."""
         assert func.body is not None
-        (dims, lengths), sizes = _dimensions(func.body, producers), _sizes(func.body, producers)
+        self._producers = producers
+        (dims, lengths), sizes = _dimensions(all_ops(func.body), producers), _sizes(all_ops(func.body), producers)
+        certain = _dimensions(_outside_branches(func.body), producers)[1] | _sizes(
+            _outside_branches(func.body), producers)
+        self._asked = frozenset((lengths | sizes) - certain) & frozenset(func.args)
         for arg in func.args:
             if isinstance(arg.type, PtrType):
                 self.handles.enter_pointer(arg)
@@ -44,16 +51,24 @@ class Arguments:
         """`dims`: what extents are computed from; `lengths`: what is not negative, as an extent is not."""
         assert isinstance(arg.type, ScalarType)
         kind = arg.type.dtype.kind
-        hidden = _HIDDEN.search(arg.name)
+        hidden = _HIDDEN.fullmatch(arg.name)
         if kind == "bool":
             self.handles.scalars[arg] = self.scalars.opaque_condition(arg.name)
         elif hidden:
             self.handles.scalars[arg] = self.block_value(hidden.group(1))
         elif arg.type.dtype.is_integer:
             role = SymbolKind.DIM if arg in dims else SymbolKind.SIZE if arg in lengths else SymbolKind.PARAM
-            lo = 0 if arg in lengths or kind == "uint" else None
+            lo = 0 if kind == "uint" or (arg in lengths and arg not in self._asked) else None
             hi = (1 << arg.type.dtype.bits) - 1 if kind == "uint" else None
             self.handles.scalars[arg] = self.symbols.new(arg.name, role, lo, hi)
+
+    def taken_as_extents(self, op: Op, path: Cond) -> None:
+        """An extent is not negative where a branch comes to what it is the extent of; elsewhere it may be."""
+        if not self._asked or path is TRUE:
+            return
+        extents = _dimensions((op,), self._producers)[1] | _sizes((op,), self._producers)
+        for arg in self._asked & extents:
+            self.symbols.require(implies(path, self.handles.index(arg) >= 0))
 
     def block_value(self, what: str) -> Expr:
         """'block_idx', 'block_num' or 'subblock_idx': assumptions BLOCK-INDEX and LANE-INDEX."""
@@ -84,10 +99,10 @@ _FACTORS = frozenset({
 a choice may be."""
 
 
-def _dimensions(body: Block, producers: Mapping[Value, Op]) -> tuple[set[Value], set[Value]]:
+def _dimensions(ops: Iterable[Op], producers: Mapping[Value, Op]) -> tuple[set[Value], set[Value]]:
     """(values that the shape or strides of a tensor view are computed from, those of them that are not negative
     because it is not)."""
-    shapes = [v for op in all_ops(body) if op.name == "pto.make_tensor_view"
+    shapes = [v for op in ops if op.name == "pto.make_tensor_view"
               for v in (*op.args.get("shape", ()), *op.args.get("strides", ()))]
     return (
         _behind(shapes, producers, lambda name: name.startswith("arith.")),
@@ -109,10 +124,10 @@ def _behind(values: Iterable[Value], producers: Mapping[Value, Op], through: Cal
     return found
 
 
-def _sizes(body: Block, producers: Mapping[Value, Op]) -> set[Value]:
+def _sizes(ops: Iterable[Op], producers: Mapping[Value, Op]) -> set[Value]:
     """Values that are themselves the extent of a window or the valid extent of a tile."""
     found: set[Value] = set()
-    for op in all_ops(body):
+    for op in ops:
         for group in ("sizes", "valid_row", "valid_col"):
             for value in op.args.get(group, ()):
                 source = producers.get(value)
@@ -126,3 +141,11 @@ def all_ops(block: Block) -> Iterator[Op]:
         yield op
         for region in op.regions:
             yield from all_ops(region)
+
+
+def _outside_branches(block: Block) -> Iterator[Op]:
+    """Those that stand in no arm of a branch."""
+    for op in block.ops:
+        yield op
+        for region in op.regions if op.name != "scf.if" else ():
+            yield from _outside_branches(region)

@@ -132,7 +132,7 @@ class Scalars:
     def __init__(self, symbols: Symbols) -> None:
         self.symbols = symbols
         self.path = TRUE
-        self._unsigned: dict[Expr, Expr] = {}
+        self._unsigned: dict[tuple[Expr, int], Expr] = {}  # by their bits: more of them are another number
 
     def constant(self, op: Op) -> Scalar:
         value = op.attrs.get("value")
@@ -167,8 +167,9 @@ class Scalars:
         if name != op.name:
             return self._without_sign(op, name, a, b)
         made = self._made(op, name, a, b)
-        if isinstance(made, Expr) and name in _RING and not self._unsigned.keys().isdisjoint((a, b)):
-            self._unsigned[made] = made % (1 << _width(op.result))
+        bits = _width(op.result)
+        if isinstance(made, Expr) and name in _RING and not self._unsigned.keys().isdisjoint(((a, bits), (b, bits))):
+            self._unsigned[made, bits] = made % (1 << bits)
         return made
 
     def _without_sign(self, op: Op, name: str, a: Expr, b: Expr) -> Scalar:
@@ -234,21 +235,20 @@ class Scalars:
         if source.dtype.bits != result.dtype.bits or not (source.dtype.is_integer and result.dtype.is_integer):
             return self._unknown(op)
         if result.dtype.kind == "uint":
-            return self._unsigned.get(value, value % (1 << result.dtype.bits))
+            return self._unsigned.get((value, result.dtype.bits), value % (1 << result.dtype.bits))
         return self._signed(value, result.dtype.bits) if source.dtype.kind == "uint" else value
 
     def _signed(self, value: Expr, bits: int) -> Expr:
         """What the bits of a number without a sign are with one."""
         half = 1 << (bits - 1)
         signed = value if value.hi is not None and value.hi < half else (value + half) % (2 * half) - half
-        self._unsigned[signed] = value
+        self._unsigned[signed, bits] = value
         return signed
 
     def _bare(self, op: Op, value: Expr) -> Expr:
         """The number that the bits of an operand are without a sign, where that is known."""
-        if value.value is None:
-            return self._unsigned.get(value, value)
-        return value % (1 << max((_width(v) for v in op.operands()), default=64))
+        bits = max((_width(v) for v in op.operands()), default=64)
+        return self._unsigned.get((value, bits), value) if value.value is None else value % (1 << bits)
 
     def _convert(self, op: Op, value: Scalar) -> Scalar:
         if isinstance(value, Cond):

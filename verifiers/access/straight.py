@@ -54,6 +54,7 @@ class StraightLine:
 
     def _known_op(self, op: Op, path: Cond) -> Step | None:
         name = op.name
+        self.arguments.taken_as_extents(op, path)
         if name == "arith.select" and is_buffer(op.result):
             self.buffers.choose(op, op.result, op.arg("true_value"), op.arg("false_value"), "a condition")
             return None
