@@ -108,16 +108,16 @@ class Dealings:
         if takes_slot(step):
             yield from self._room(member, step)
         if step.op.name in POPS:
-            key = ("fifo", pipe_id(step.op), member.kind)
+            key = ("fifo", member.pipe(step), member.kind)
             yield from self._wait(member, step, key, held_by_pop(step, member.program, self.target))
         if gives_slot(step, member.program, self.target):
-            self._count_slot("given", member.other, step)
+            self._count_slot("given", member.other, member.pipe(step))
         sync = sync_of(step, self.target)
         if sync is not None:
             self._sync(member, sync)
         self._touch(member, step)
         if step.op.name in PUSHES:
-            self._give(member, ("fifo", pipe_id(step.op), member.other), step.phases[0].pipe)
+            self._give(member, ("fifo", member.pipe(step), member.other), step.phases[0].pipe)
 
     def _sync(self, member: Member, sync: Sync) -> None:
         order, kind = member.order, sync.kind
@@ -127,7 +127,7 @@ class Dealings:
         elif kind is Kind.BARRIER:
             order.barrier(sync.pipe, on_pipe)
         elif kind is Kind.FENCE:
-            self._learn(member, SCALAR, ~self._own(member))
+            order.fence({p: self._on_pipe[member.kind, p] for p in PIPES})
         elif sync.id is not None and kind in (Kind.SET, Kind.WAIT):
             key = (sync.pair, member.values.of(sync.id))
             if kind is Kind.SET:
@@ -237,16 +237,16 @@ class Dealings:
             member.why = member.why or self.mixed
         self._learn(member, SCALAR if self.automatic else pipe, self._tokens[key].popleft())
 
-    def _count_slot(self, what: str, producer: str, step: Step) -> int:
-        key = (what, producer, pipe_id(step.op))
+    def _count_slot(self, what: str, producer: str, pipe: int) -> int:
+        key = (what, producer, pipe)
         self._slots[key] = self._slots.get(key, 0) + 1
         return self._slots[key]
 
     def _room(self, member: Member, step: Step) -> Generator[None]:
         """A push waits until its tile has a slot."""
-        id = pipe_id(step.op)
-        tiles, slots, ledger = self._count_slot("taken", member.kind, step), slots_of(member.program, id), self._ledger
-        while (ledger.credits(slots, tiles, self._slots.get(("given", member.kind, id), 0)).value or 0) < 0:
+        pipe, slots, ledger = member.pipe(step), slots_of(member.program, pipe_id(step.op)), self._ledger
+        tiles = self._count_slot("taken", member.kind, pipe)
+        while (ledger.credits(slots, tiles, self._slots.get(("given", member.kind, pipe), 0)).value or 0) < 0:
             self.waiting[member.kind] = step
             yield
         self.waiting.pop(member.kind, None)

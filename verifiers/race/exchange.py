@@ -246,7 +246,7 @@ class Exchange:
         if sync.kind is Kind.DRAIN:
             order.gather(self._own(core))
         elif sync.kind is Kind.FENCE:
-            order.learn(SCALAR, ~self._own(core))
+            order.fence({p: self._on_pipe[core, p] for p in PIPES})
         elif sync.kind is Kind.BARRIER:
             order.barrier(sync.pipe, on_pipe)
         elif sync.kind in (Kind.SET, Kind.WAIT) and sync.id is not None:

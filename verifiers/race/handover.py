@@ -59,7 +59,8 @@ def members_of(parts: list[Part], given: dict[str, int]) -> list[Member]:
     """The cores of a kernel, with the lane that the numbers name."""
     lane = given.get(LANE, 0)
     return [
-        Member(p.kind, p.program, p.foreign_to(lane), Values(p.program, {**given, LANE: lane_of(p.kind, lane)}))
+        Member(p.kind, p.program, p.foreign_to(lane), Values(p.program, {**given, LANE: lane_of(p.kind, lane)}),
+               pipes=p.pipe_names())
         for p in parts]
 
 

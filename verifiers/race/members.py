@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import field
 
 from pypto_verified.index import IntLike, symbol, symbols_of
+from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.pto.module import EnumAttr, Op
 from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Step, SymbolKind
@@ -24,7 +25,7 @@ ON_ALL_CORES = frozenset({SymbolKind.DIM, SymbolKind.SIZE, SymbolKind.PARAM, Sym
 class Member:
     """A core: `kind` is 'cube' or 'vector'; `foreign`: ops of the text that other cores run; `why`: what keeps the
     order of its ops from being the same in every run, '' if nothing; `depth`: branches around where it may differ;
-    `shared`: names in its places that stand for the same on the other core."""
+    `shared`: names in its places that stand for the same on the other core; `pipes`: see `Part.pipe_names`."""
 
     kind: str
     program: AccessProgram
@@ -34,11 +35,17 @@ class Member:
     why: str = ""
     depth: int = 0
     shared: frozenset[str] = frozenset()
+    pipes: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def other(self) -> str:
         """The kind of the other core."""
         return "vector" if self.kind == "cube" else "cube"
+
+    def pipe(self, step: Step) -> int:
+        """What both cores call the pipe of a step."""
+        own = pipe_id(step.op)
+        return self.pipes.get(own, own)
 
     def marked(self, place: Place) -> Place:
         """A place of this core as the other one sees it: counters of loops are called alike and need not be so."""

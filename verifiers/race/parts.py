@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from pypto_verified.errors import NotModelled
 from pypto_verified.pto.lanes import first_lane_alone
+from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.pto.module import Func, Module, Symbol
 from pypto_verified.pto.partners import has_partner
 from pypto_verified.pto.walk import walk_ops
@@ -14,7 +16,7 @@ from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, build_program
 from verifiers.flags import cores_of, sections_of
-from verifiers.pipes import shared_names
+from verifiers.pipes import facts_of, shared_names
 from verifiers.race.choices import deciding
 from verifiers.race.members import ON_ALL_CORES
 from verifiers.sites import Context
@@ -31,24 +33,30 @@ _SUFFIXES = (("_aic", "_aiv"), ("_cube", "_vector"), ("_cube", "_vec"))
 @dataclass(frozen=True, slots=True)
 class Part:
     """A core of a kernel: the ops of `program` that are not `foreign`. `first`: those that only the first lane of a
-    vector core runs, or by which a cube deals with the first lane alone."""
+    vector core runs, or by which a cube deals with the first lane alone; `pipes`: numbers of pipes with what the cube
+    calls them, where that is something else."""
 
     kind: str
     program: AccessProgram
     foreign: frozenset[Hashable]
     first: frozenset[Hashable] = frozenset()
+    pipes: tuple[tuple[int, int], ...] = ()
 
     def foreign_to(self, lane: int) -> frozenset[Hashable]:
         """What has no part in a lane, and in what the cube does with it."""
         return self.foreign | self.first if lane else self.foreign
+
+    def pipe_names(self) -> Mapping[int, int]:
+        """What both cores call the pipes, by the number that this one has for them."""
+        return dict(self.pipes)
 
 
 def parts_of(context: Context) -> list[Part]:
     """The cores that run together with this function; none if it runs alone."""
     own = context.program
     if set(KINDS) <= sections_of(own).keys():
-        return [_part(kind, own, frozenset(foreign), context.target)
-                for kind, foreign in cores_of(own).items() if kind in KINDS]
+        return _with_pipes([_part(kind, own, frozenset(foreign), context.target)
+                            for kind, foreign in cores_of(own).items() if kind in KINDS], context)
     peer = _peer(own.func, context.module)
     if peer is None or own.func.kernel_kind not in KINDS:
         return []
@@ -56,7 +64,24 @@ def parts_of(context: Context) -> list[Part]:
     if other is None:
         return []
     found = [_part(f.kernel_kind, p, frozenset(), context.target) for f, p in ((own.func, own), (peer, other))]
-    return sorted(found, key=lambda p: p.kind)
+    return _with_pipes(sorted(found, key=lambda p: p.kind), context)
+
+
+def _with_pipes(parts: list[Part], context: Context) -> list[Part]:
+    """The ends of a pipe are those that share a buffer, by whatever number (PTOAS, lowering of frontend pipes)."""
+    if context.module is None or {p.kind for p in parts} != set(KINDS):
+        return parts
+    facts = facts_of(id(context.module), tuple(context.module.funcs), context.target.name)
+    cube, vector = sorted(parts, key=lambda p: p.kind)
+    ends = {op: facts.buffer_names(op) for p in (cube, vector) for own in facts.funcs[p.program.func].inits.values()
+            for op in own}
+    there = [(pipe_id(op), names) for op, names in ends.items() if op.name == "pto.aic_initialize_pipe"]
+    pipes: dict[int, int] = {}
+    for op, names in ends.items():
+        if op.name == "pto.aiv_initialize_pipe" and names:
+            own = pipe_id(op)
+            pipes[own] = next((n for n, others in there if names & others), -1 - own)
+    return [cube, replace(vector, pipes=tuple(p for p in pipes.items() if p[0] != p[1]))]
 
 
 def shared_by(parts: Sequence[Part], target: Target) -> frozenset[str]:

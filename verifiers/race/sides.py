@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Set
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from itertools import product
 
@@ -152,7 +153,7 @@ def sides_of(context: Context) -> Sides | None:
 
 def sides_without(context: Context, parts: tuple[Part, ...], gone: Set[Hashable]) -> Sides:
     """Both cores of a kernel without some of their ops."""
-    rest = tuple(Part(p.kind, p.program, p.foreign | gone, p.first) for p in parts)
+    rest = tuple(replace(p, foreign=p.foreign | gone) for p in parts)
     return _made(context.program, context.target, context.explicit_sync, context.strict, context.assumed, rest)
 
 

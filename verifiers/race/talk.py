@@ -34,8 +34,7 @@ from verifiers.race.members import LANE, POPS, lane_of, meeting_of
 from verifiers.race.order import PIPES
 from verifiers.race.parts import Part
 from verifiers.race.places import Place
-from verifiers.race.rings import FREES
-from verifiers.race.room import ALLOCATES, PUSHES, gives_slot, ledger_of, slots_of, takes_slot
+from verifiers.race.room import PUSHES, gives_slot, ledger_of, slots_of, takes_slot
 from verifiers.race.sync import Sync, sync_of
 from verifiers.recurrence import counted
 from verifiers.solver.cone import names_of
@@ -112,6 +111,7 @@ class Talk:
         self.kind = part.kind
         self.program = part.program
         self.foreign = part.foreign_to(lane)
+        self._pipes = part.pipe_names()
         self._target = target
         self._lane = lane
         self._shared = shared
@@ -226,15 +226,16 @@ class Talk:
         if name == "pto.syncall":
             return Act(step, meets=meeting_of(step), sync=sync_of(step, target))
         touched = tuple(a for a in self._accesses.get(step.index, ()) if is_global(a))
-        slot = ("slot", pipe_id(step.op)) if _in_pipe(step) else None
+        number = self._pipes.get(pipe_id(step.op), pipe_id(step.op))
+        slot = ("slot", number)
         needs = slot if takes_slot(step) else None
         frees = slot if gives_slot(step, self.program, target) else None
         if name in POPS:
             pipe = held_by_pop(step, self.program, target)
-            return Act(step, takes=("fifo", pipe_id(step.op)), pipe=pipe, touched=touched, frees=frees)
+            return Act(step, takes=("fifo", number), pipe=pipe, touched=touched, frees=frees)
         if name in PUSHES:
             return Act(
-                step, gives=("fifo", pipe_id(step.op)), pipe=step.phases[0].pipe, touched=touched, needs=needs)
+                step, gives=("fifo", number), pipe=step.phases[0].pipe, touched=touched, needs=needs)
         sync = sync_of(step, target)
         if sync is None and not touched and needs is None and frees is None:
             return None
@@ -258,10 +259,6 @@ class Talk:
     def own_id(self, act: Act, id: int) -> int | None:
         """What the lane calls the flag that an op calls `id`; None where it is for the other one."""
         return act.flag.for_lane(id, self.kind, self._lane) if act.flag is not None else id
-
-
-def _in_pipe(step: Step) -> bool:
-    return step.op.name in (*PUSHES, *ALLOCATES, *FREES, *FREES.values())
 
 
 def _names(said: tuple[Said, ...]) -> Iterator[str]:
