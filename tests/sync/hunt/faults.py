@@ -31,29 +31,17 @@ _OWN = (
         "event-arm-taken", "verifiers.flags", "Trace._run", "EVENT takes each branch to be taken",
         Edit("return choice(node.cond, Transfer(FALSE, then), Transfer(FALSE, orelse)).gain", "return then")), ONE),
     Planted(Fault(
-        "event-one-turn", "verifiers.flags", "Trace._loop", "EVENT takes each loop to turn once",
-        Edit("after = count if count is not None else const(0)", "after = const(1)")), ONE),
+        "event-first-turn", "verifiers.flags", "Trace._loop", "EVENT looks at the first turn of a loop alone",
+        Edit("now = loop.counter if loop.counter is not None else const(0)", "now = const(0)")), ONE),
     Planted(Fault(
         "event-free-at-exit", "verifiers.flags", "Trace.__init__", "EVENT takes each flag to be free in the end",
         Edit("Moment(end, self._within, self._why)", "Moment(FALSE, self._within, self._why)")), ONE),
-    Planted(Fault(
-        "event-any-id", "verifiers.flags", "Trace._step", "EVENT takes a set to be of each id of its pipes",
-        Edit("when = action.on(self.id)", "when = TRUE")), ONE),
-    Planted(Fault(
-        "event-buffer-any", "verifiers.event_buffers", "_sites", "EVENT-BUFFER takes each buffer to be held",
-        Edit("~m.occupied if action.sets else m.occupied", "TRUE")), ("one core",)),
     Planted(Fault(
         "event-group-free", "verifiers.event_group", "_fine", "EVENT-GROUP takes each flag to be as it has to",
         Edit("~occupied if action.sets else occupied", "action.on(trace.id)")), ("group",)),
     Planted(Fault(
         "event-cores-one-path", "verifiers.race.together", "Together._on", "EVENT-CORES follows one path",
         Edit("todo.append(other)", "pass")), CUBE),
-    Planted(Fault(
-        "event-cores-often", "verifiers.race.exchange", "Exchange.act", "EVENT-CORES lets a flag be waited for twice",
-        Edit("state.signals[key] = tokens[1:]", "state.signals[key] = tokens[len(tokens) > 1:]")), CUBE),
-    Planted(Fault(
-        "event-count-more", "verifiers.race.exchange", "Exchange._give", "EVENT-COUNT lets a counter hold more",
-        Edit("most = self._target.flag_count_max", "most = self._target.flag_count_max + 1")), CUBE),
     Planted(Fault(
         "race-core-knows-all", "verifiers.race.exchange", "Exchange.act", "RACE-CORE takes a wait to tell of all",
         Edit("else act.pipe, tokens[0]", "else act.pipe, 0")), CUBE),

@@ -129,7 +129,7 @@ class OneCore:
         draw, kind = self.draw, self.draw.random()
         made, name = self.tile(scope)
         type_ = v.TILE
-        if draw.chance(15):
+        if draw.chance(22):
             source, name, type_ = name, draw.name("h"), draw.choice((v.HALF, v.STRIP))
             turn = draw.turn(self.number(scope), 2)
             starts: tuple[Expr, ...] = (0, 4, 4, 2, ("*", turn, 4)) if type_ == v.HALF else (0, 8, 8, ("*", turn, 8))
