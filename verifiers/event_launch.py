@@ -10,13 +10,14 @@ from pypto_verified.index.cond import TRUE, as_cond
 from pypto_verified.pto.lanes import first_lane_alone
 from pypto_verified.pto.module import EnumAttr
 from pypto_verified.records import dataclass
-from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import Scope
 from verifiers.access import Branch, Loop, Node, Sequence, Step, SymbolKind
 from verifiers.access.symbols import user_name
 from verifiers.cross_flags import named_flag
 from verifiers.flags import kinds_of, sections_of
+from verifiers.launched import limited
 from verifiers.options import Launch
+from verifiers.race.members import workspace_of
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import conjuncts, names_of
@@ -30,7 +31,9 @@ _KINDS = {"aiv_only": ("vector",), "aic_only": ("cube",), "mix": ("cube", "vecto
 class LaunchSite(Site):
     """A barrier that waits until `cores` of a kind have come, in a launch of `blocks`. `absent`: the kind of core that
     it waits for and no text of the kernel is for, `alone`: and it waits for no other; `launch`: where it is known;
-    `apart`: what may have cores come there less often than others."""
+    `apart`: what may have cores come there less often than others; `most`: of a soft barrier, as many as the chip has
+    cores for at one time, None where that is not asked (assumption FEW-BLOCKS); `named`: the text says for how many
+    cores it waits, and `blocks` and `most` count cores too."""
 
     blocks: Expr
     cores: Expr
@@ -38,10 +41,13 @@ class LaunchSite(Site):
     alone: bool = False
     launch: Launch | None = None
     apart: str = ""
+    soft: bool = False
+    named: bool = False
+    most: Expr | None = None
 
     @property
     def together(self) -> bool:
-        return self.launch is None or self.launch.together
+        return self.soft or self.launch is None or self.launch.together
 
     @property
     def why(self) -> str:
@@ -61,7 +67,7 @@ def _meetings(context: Context) -> Iterator[LaunchSite]:
             continue
         blocks, apart = context.program.symbols.shown["block_num"].expr, comes_apart(context, step)
         if isinstance(mode, EnumAttr) and mode.member == "soft":
-            yield LaunchSite(context, step.op, step.path, op_text(step.op), blocks, blocks, apart=apart)
+            yield from _soft(context, step, blocks, apart)
             continue
         cores, absent, alone = _awaited(context, step)
         for launch in context.launches or (None,):
@@ -70,6 +76,41 @@ def _meetings(context: Context) -> Iterator[LaunchSite]:
             yield LaunchSite(
                 context, step.op, step.path, label, const(known) if known is not None else blocks, cores, absent,
                 alone, launch, apart)
+
+
+def _soft(context: Context, step: Step, blocks: Expr, apart: str) -> Iterator[LaunchSite]:
+    """A soft barrier waits for the cores of the launch, or for as many as it names: 0 are those of the launch (PTO-ISA
+    syncall_soft.hpp). Blocks that begin when others have ended never come."""
+    own, label = _kinds(context), op_text(step.op)
+    given = next(iter(step.operands.get("used_cores", ())), None)
+    cores = given if isinstance(given, Expr) else None
+    named = "used_cores" in step.op.args and (cores is None or cores.value != 0)
+    why = apart or ("for how many cores it waits is not expressed" if named and cores is None else "")
+    wanted = _wanted(step)
+    own = own or set(wanted)
+    absent = "" if named else next((kind for kind in wanted if kind not in own), "")
+    each = sum(context.target.lanes_per_cube if kind == "vector" and "cube" in own else 1 for kind in wanted) if (
+        named) else 1
+    asked = bool(context.launches) or limited(context) or context.strict
+    room = const(_room(context, own) * each) if asked else None
+    for launch in context.launches or (None,):
+        known = const(launch.blocks) if launch is not None and launch.blocks is not None else blocks
+        where = f" launched at line {launch.line}" if launch is not None else ""
+        yield LaunchSite(
+            context, step.op, step.path, label + where, known * each,
+            cores if named and cores is not None else known * each, absent, own.isdisjoint(wanted), launch, why,
+            soft=True, named=named, most=room)
+
+
+def _room(context: Context, own: set[str]) -> int:
+    """How many blocks of a kernel for such cores the chip runs at one time."""
+    return context.target.cubes * (context.target.lanes_per_cube if own == {"vector"} else 1)
+
+
+def _wanted(step: Step) -> tuple[str, ...]:
+    """The kinds of cores that a barrier is for."""
+    named = step.op.attrs.get("core_type")
+    return _KINDS.get(named.member, ()) if isinstance(named, EnumAttr) else ()
 
 
 def comes_apart(context: Context, step: Step) -> str:
@@ -81,7 +122,7 @@ def comes_apart(context: Context, step: Step) -> str:
     names: set[str] = set()
     for node in _around(program.body, step) or ():
         if isinstance(node, Branch):
-            if _barriers(node.then, context.target) != _barriers(node.orelse, context.target):
+            if _barriers(node.then, context) != _barriers(node.orelse, context):
                 names |= names_of(node.cond)
         elif node.lower is None or node.upper is None or node.step is None:
             return f"the loop at line {program.location(node.op).line} is not counted, and cores may turn it less often"
@@ -111,21 +152,23 @@ def _around(node: Node, step: Step) -> list[Branch | Loop] | None:
     return None
 
 
-def _barriers(node: Node, target: Target) -> tuple[Hashable, ...]:
+def _barriers(node: Node, context: Context) -> tuple[Hashable, ...]:
     """The barriers of cores that a core comes to, and the flags of its kind, in their order; equal for code that comes
     to the same."""
     if isinstance(node, Step):
-        op, flag = node.op, named_flag(node, target)
+        op, flag = node.op, named_flag(node, context.target)
         if flag is not None:
             named = flag.id.uid if flag.id is not None else id(node)
             return () if flag.between_kinds else ((flag.scope, flag.sets, named),)
-        return ((str(op.attrs.get("mode")), str(op.attrs.get("core_type"))),) if op.name == "pto.syncall" else ()
+        if op.name != "pto.syncall":
+            return ()
+        return ((str(op.attrs.get("mode")), str(op.attrs.get("core_type")), workspace_of(node, context.program.func)),)
     if isinstance(node, Sequence):
-        return tuple(one for item in node.items for one in _barriers(item, target))
+        return tuple(one for item in node.items for one in _barriers(item, context))
     if isinstance(node, Branch):
-        then, orelse = _barriers(node.then, target), _barriers(node.orelse, target)
+        then, orelse = _barriers(node.then, context), _barriers(node.orelse, context)
         return then if then == orelse else (("if", id(node)),)
-    body = _barriers(node.body, target)
+    body = _barriers(node.body, context)
     if not body or node.lower is None or node.upper is None or node.step is None:
         return (("loop", id(node)),) if body else ()
     return (("for", node.lower.uid, node.upper.uid, node.step.uid, body),)
@@ -134,15 +177,12 @@ def _barriers(node: Node, target: Target) -> tuple[Hashable, ...]:
 def _awaited(context: Context, step: Step) -> tuple[Expr, str, bool]:
     """How many blocks fill the chip, a kind of core that would have to come and does not run this kernel, and whether
     no other would. A block of a kernel for both kinds takes a cube with its vector cores, else it takes one core."""
-    target = context.target
-    named = step.op.attrs.get("core_type")
-    wanted = _KINDS.get(named.member, ()) if isinstance(named, EnumAttr) else ()
+    wanted = _wanted(step)
     if step.op.name != "pto.syncall":
         wanted = (kinds_of(context.program)(step) or "vector",)
     own = _kinds(context) or set(wanted)
     absent = next((kind for kind in wanted if kind not in own), "")
-    lanes = target.lanes_per_cube if own == {"vector"} else 1
-    return const(target.cubes * lanes), absent, own.isdisjoint(wanted)
+    return const(_room(context, own)), absent, own.isdisjoint(wanted)
 
 
 def _kinds(context: Context) -> set[str]:
@@ -153,12 +193,14 @@ def _kinds(context: Context) -> set[str]:
 
 
 def _enough(s: LaunchSite) -> Cond:
-    return as_cond(s.together and not s.absent) & eq(s.blocks, s.cores)
+    fits = eq(s.blocks, s.cores)
+    fits = fits | eq(s.cores, 0) if s.named else fits
+    return as_cond(s.together and not s.absent) & fits & (s.blocks <= s.most if s.most is not None else TRUE)
 
 
 def _left_open(s: LaunchSite) -> bool:
-    """Whether the number of blocks fits, and it is open whether all of them come."""
-    return bool(s.apart) and _enough(s) is TRUE
+    """Whether the number of blocks fits, or may be that of those that come, and it is open whether all of them do."""
+    return bool(s.apart) and (s.named or _enough(s) is TRUE)
 
 
 def _goal(s: LaunchSite) -> Cond:
@@ -171,6 +213,13 @@ def _explain(s: LaunchSite, w: Witness) -> str:
     if s.absent:
         return f"{op_text(s.op)} waits for {s.absent} cores too, and the kernel runs on none: it waits for ever"
     where = f" (line {s.launch.line})" if s.launch is not None else ""
+    if s.soft and w(s.blocks) == w(s.cores):
+        what = "cores" if s.named else "blocks"
+        return (f"{op_text(s.op)} waits for {w(s.cores)} {what} to come{where}, and some of them start only when "
+                "others have ended: the chip has too few cores")
+    if s.named:
+        how = "some go on before others come" if w(s.blocks) > w(s.cores) else "each waits for ever"
+        return f"{op_text(s.op)} waits for {w(s.cores)} cores, and {w(s.blocks)} come to it{where}: {how}"
     if w(s.blocks) == w(s.cores):
         return (f"{op_text(s.op)} waits for {w(s.cores)} blocks to come, and the launch{where} may start some of them "
                 "only when others have ended")
@@ -182,8 +231,12 @@ def _explain(s: LaunchSite, w: Witness) -> str:
 def _help(s: LaunchSite) -> str:
     if s.absent:
         return f"name the kind of cores that run the kernel, not the {s.absent} cores"
-    if s.launch is not None and not s.launch.together and s.launch.blocks == s.cores.value:
+    if s.named:
+        return "leave the number of cores out: the barrier then waits for those of the launch"
+    if s.launch is not None and not s.together and s.launch.blocks == s.cores.value:
         return "launch it with sync_start=True"
+    if s.soft:
+        return "launch no more blocks than the chip has cores for"
     return f"launch {s.cores!r} blocks, or use the soft form of syncall, which waits for those that are launched"
 
 
@@ -193,7 +246,8 @@ EVENT_LAUNCH: Rule[LaunchSite] = Rule(
     kind=SAFETY, observable=False, requires=("EV-06",), source="PTO-ISA SyncAll.hpp; pypto#1940",
     unseen="a replay runs one block",
     claim="a barrier of all cores is reached by as many cores as it waits for",
-    sites=_meetings, applies=always, assumptions=("LAUNCH-ALONE",), undecided=lambda s: s.why,
+    sites=_meetings, applies=always, assumptions=("LAUNCH-ALONE", "FEW-BLOCKS"),
+    unneeded=lambda s: () if s.soft and s.most is None else ("FEW-BLOCKS",), undecided=lambda s: s.why,
     given=lambda s: not _left_open(s), goal=_goal, explain=_explain, help=_help,
     mutant=lambda s: s.blocks <= s.cores,
 )

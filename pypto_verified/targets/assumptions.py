@@ -221,7 +221,7 @@ _ROWS = (
     Assumption(
         "FEW-BLOCKS", "a launch of which neither the kernel's file nor a caller says how many blocks it has, has as "
         "many as the chip has cores for, or two where that would be too many",
-        "it may have any number of blocks", ("RACE", "WRITE", "FIFO"),
+        "it may have any number of blocks", ("RACE", "WRITE", "FIFO", "EVENT"),
         "a kernel that halves a tensor by the index of its block is right for two",
     ),
     Assumption(

@@ -259,7 +259,7 @@ class Dealings:
     def _meet(self, member: Member, step: Step) -> Generator[None]:
         """All cores that a syncall is for have done all they had begun when any goes on."""
         self._learn(member, SCALAR, ~self._own(member))
-        mode = meeting_of(step)
+        mode = meeting_of(step, member.program.func)
         if not mode:
             return
         own = self._met[member.kind, mode] = self._met.get((member.kind, mode), 0) + 1

@@ -13,7 +13,7 @@ from verifiers.race.choices import choices
 from verifiers.race.cluster import Cluster
 from verifiers.race.dealings import Between, Key, Touch
 from verifiers.race.lanes import lanes_of, pairs_of_lanes
-from verifiers.race.members import LANE, ON_ALL_CORES, Member, lane_of, meeting_of
+from verifiers.race.members import LANE, ON_ALL_CORES, Member, lane_of, meets_both
 from verifiers.race.on_chip import shared_on_chip
 from verifiers.race.parts import Part, deciding_both, parts_of, shared_by
 from verifiers.race.rests import ORDERS, unneeded
@@ -168,7 +168,7 @@ def _unsure(pair: Between, walks: list[Cluster], sides: Sides, why: str) -> str:
 def _meets_by_turns(member: Member) -> bool:
     """Whether a core comes to a meeting of both in a loop or a branch: how many it has come to before another one, and
     which of the other core's that is, then depends on more than the text."""
-    return any(step.op.name == "pto.syncall" and meeting_of(step) and (step.loops or step.path is not TRUE)
+    return any(meets_both(step) and (step.loops or step.path is not TRUE)
                for step in member.program.steps if step.op not in member.foreign)
 
 

@@ -7,9 +7,10 @@ from dataclasses import field
 
 from pypto_verified.index import IntLike, symbol, symbols_of
 from pypto_verified.pto.legality_context import pipe_id
-from pypto_verified.pto.module import EnumAttr, Op
+from pypto_verified.pto.module import EnumAttr, Func, Op
 from pypto_verified.records import dataclass
-from verifiers.access import AccessProgram, Step, SymbolKind
+from verifiers.access import AccessProgram, Step, SymbolKind, TensorView
+from verifiers.access.program import Pointer, Window
 from verifiers.race.order import Order
 from verifiers.race.places import Place
 from verifiers.race.values import Values
@@ -58,12 +59,31 @@ class Member:
         return self.program.location(op).line
 
 
-def meeting_of(step: Step) -> str:
-    """The mode of a `syncall` at which both kinds of cores meet, '' for any other; those of two modes do not meet."""
-    mode, kinds = (step.op.attrs.get(name) for name in ("mode", "core_type"))
-    if isinstance(kinds, EnumAttr) and kinds.member != "mix":
+def meets_both(step: Step) -> bool:
+    """Whether both kinds of cores meet there."""
+    kinds = step.op.attrs.get("core_type")
+    return step.op.name == "pto.syncall" and (not isinstance(kinds, EnumAttr) or kinds.member == "mix")
+
+
+def meeting_of(step: Step, func: Func) -> str:
+    """What a `syncall` at which both kinds of cores meet is called, '' for any other; those of two names do not meet: a
+    hard one and a soft one, or two soft ones that count who has come in different places."""
+    mode = step.op.attrs.get("mode")
+    if not meets_both(step):
         return ""
-    return mode.member if isinstance(mode, EnumAttr) else "soft"
+    hard = isinstance(mode, EnumAttr) and mode.member == "hard"
+    return "hard" if hard else f"soft {workspace_of(step, func)}"
+
+
+def workspace_of(step: Step, func: Func) -> str:
+    """Which argument of a function a soft `syncall` counts in, and where behind it; '' where it names none."""
+    place = next(iter(step.operands.get("gm_workspace", ())), None)
+    if isinstance(place, Window):
+        return f"{place.view.base} {place.view.offset!r} {place.offsets!r}"
+    if not isinstance(place, Pointer | TensorView):
+        return ""
+    number = next((n for n, arg in enumerate(func.args) if arg.name == place.base), place.base)
+    return f"{number} {place.offset!r}"
 
 
 def lane_of(kind: str, lane: int) -> int:

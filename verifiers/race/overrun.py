@@ -9,7 +9,7 @@ from pypto_verified.targets import Target
 from verifiers.access import Step
 from verifiers.cross_flags import named_flag
 from verifiers.race.cluster import Cluster
-from verifiers.race.members import POPS, Member, meeting_of
+from verifiers.race.members import POPS, Member, meets_both
 from verifiers.race.parts import Part
 from verifiers.race.rings import FREES
 from verifiers.race.room import ALLOCATES, PUSHES
@@ -74,7 +74,7 @@ def _seen(step: Step, target: Target) -> bool:
     if flag is not None:
         return flag.between_kinds
     if step.op.name == "pto.syncall":
-        return bool(meeting_of(step))
+        return meets_both(step)
     plain = sync is None or (sync.kind in (Kind.BARRIER, Kind.DRAIN)) or (
         sync.kind in (Kind.SET, Kind.WAIT) and sync.id is not None)
     return plain and step.op.name not in _SLOTS

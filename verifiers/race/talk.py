@@ -224,7 +224,7 @@ class Talk:
         if flag is not None:
             return self._flag(flag)
         if name == "pto.syncall":
-            return Act(step, meets=meeting_of(step), sync=sync_of(step, target))
+            return Act(step, meets=meeting_of(step, self.program.func), sync=sync_of(step, target))
         touched = tuple(a for a in self._accesses.get(step.index, ()) if is_global(a))
         number = self._pipes.get(pipe_id(step.op), pipe_id(step.op))
         slot = ("slot", number)

@@ -4,7 +4,7 @@ Source: PTO-ISA SyncAll.hpp.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import field
 
 from pypto_verified.pto.module import EnumAttr, Op
@@ -15,6 +15,7 @@ from pypto_verified.simulator.schedule.code import Issue
 from pypto_verified.simulator.schedule.core import SCALAR, Core
 from pypto_verified.simulator.schedule.faults import PipeError
 from pypto_verified.simulator.schedule.queue import Item, Want
+from pypto_verified.simulator.tile import Pointer, Tensor
 
 
 @dataclass(slots=True)
@@ -46,18 +47,20 @@ class Arrive(Item):
 
 
 class Leave(Item):
-    """Goes on when `expected` cores have arrived as often as this one."""
+    """Goes on when `expected` cores have arrived as often as this one. `room`: for how many the chip has cores, 0 where
+    that is not known."""
 
-    __slots__ = ("expected", "hard", "meeting", "participants")
+    __slots__ = ("expected", "hard", "meeting", "participants", "room")
 
     def __init__(
-        self, core: Core, op: Op, meeting: Meeting, participants: list[int], expected: int, hard: bool
+        self, core: Core, op: Op, meeting: Meeting, participants: list[int], expected: int, hard: bool, room: int
     ) -> None:
         super().__init__(core, op, SCALAR)
         self.meeting = meeting
         self.participants = participants
         self.expected = expected
         self.hard = hard
+        self.room = room
 
     def _there(self) -> list[Token]:
         arrived = self.meeting.arrived
@@ -70,7 +73,7 @@ class Leave(Item):
 
     def _crowded(self) -> bool:
         """Whether more run than the chip has cores."""
-        return self.hard and len(self.participants) > self.expected
+        return 0 < self.room < len(self.participants)
 
     def run(self, lane: Timeline) -> None:
         self.core.hold(together(self._there()))
@@ -89,6 +92,14 @@ class Leave(Item):
 _KINDS = {"aiv_only": ("vector",), "aic_only": ("cube",), "mix": ("cube", "vector")}
 
 
+def _workspace(operands: Mapping[str, object]) -> object:
+    """Where a soft barrier counts who has come."""
+    given = operands.get("gm_workspace")
+    place = given[0] if isinstance(given, list | tuple) and given else None
+    at, origin = (place.pointer, place.origin) if isinstance(place, Tensor) else (place, ())
+    return (id(at.buffer), at.offset, origin) if isinstance(at, Pointer) else None
+
+
 def syncall(core: Core, issue: Issue) -> Iterator[Item]:
     """`syncall`: a hard one waits for every core of the chip, a soft one for those of the launch (or `used_cores`)."""
     op, world = issue.op, core.world
@@ -101,13 +112,15 @@ def syncall(core: Core, issue: Issue) -> Iterator[Item]:
     if core.index not in participants:
         raise PipeError(f"a barrier of {' and '.join(kinds)} cores on a {core.kind} core: it takes no part",
                         help="name the kinds of cores that run this code")
-    used = issue.operands(core.env).get("used_cores")
+    operands = issue.operands(core.env)
+    used = operands.get("used_cores")
     expected = len(participants)
-    if hard and world.chip:
-        expected = sum(world.chip * (world.target.lanes_per_cube if k == "vector" else 1) for k in kinds)
+    room = sum(world.chip * (world.target.lanes_per_cube if k == "vector" else 1) for k in kinds)
+    if hard and room:
+        expected = room
     elif not hard and isinstance(used, list | tuple) and used and isinstance(used[0], int) and used[0] > 0:
         expected = used[0]
-    meeting = world.signals.setdefault(("meeting", hard, kinds), Meeting())
+    meeting = world.signals.setdefault(("meeting", hard, kinds, _workspace(operands)), Meeting())
     assert isinstance(meeting, Meeting)
     yield Arrive(core, op, meeting)
-    yield Leave(core, op, meeting, participants, expected, hard)
+    yield Leave(core, op, meeting, participants, expected, hard, room)
