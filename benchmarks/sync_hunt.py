@@ -10,6 +10,7 @@ The exit code is 1 if there is one.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -28,7 +29,7 @@ def main(argv: list[str]) -> int:
     chosen = options.parse_args(argv)
     started = time.monotonic()
     until, tally = started + 60 * chosen.minutes, Tally()
-    with ProcessPoolExecutor(chosen.jobs) as pool:
+    with ProcessPoolExecutor(chosen.jobs, multiprocessing.get_context("spawn")) as pool:
         at = chosen.first
         while time.monotonic() < until:
             batches = [range(at + _BATCH * j, at + _BATCH * (j + 1)) for j in range(chosen.jobs)]

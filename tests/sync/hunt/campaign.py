@@ -98,7 +98,8 @@ def look(subject: Subject, reasons: Counter[str], notes: bool) -> tuple[str, tup
         seen = next(contradictions(subject, module, verdict), None)
         if seen is not None:
             return verdict.word, (f"{PROOF}: {seen.kind}", str(seen))
-        wrong = wrong_note(subject, module) if notes and verdict.proved(*FAMILIES) else ""
+        noted = notes and verdict.proved(*FAMILIES) and "BLOCKS-DATA" not in verdict.assumptions
+        wrong = wrong_note(subject, module) if noted else ""
         return verdict.word, ("wrong note", wrong) if wrong else None
     except NotModelled:
         return "not modelled", None

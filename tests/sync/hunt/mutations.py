@@ -24,9 +24,10 @@ _TRIES = 8
 
 def mutant(draw: Draw, text: str) -> str:
     """The text with one thing wrong; the text itself where nothing fits."""
+    ordered = any(map(SYNC.match, text.splitlines()))
     for _ in range(_TRIES):
         lines = text.splitlines()
-        draw.choice(_MUTATIONS)(draw, lines)
+        draw.choice(_MUTATIONS if ordered else (_another_number,))(draw, lines)
         changed = "\n".join(lines) + "\n"
         if changed == text:
             continue
@@ -39,9 +40,8 @@ def mutant(draw: Draw, text: str) -> str:
 
 
 def _sync(draw: Draw, lines: Lines) -> int:
-    """The place of a sync op, -1 if there is none."""
-    found = [i for i, line in enumerate(lines) if SYNC.match(line)]
-    return draw.choice(found) if found else -1
+    """The place of a sync op, of which there is one."""
+    return draw.choice([i for i, line in enumerate(lines) if SYNC.match(line)])
 
 
 def _dropped(draw: Draw, lines: Lines) -> None:
