@@ -27,7 +27,7 @@ _MODULES: tuple[tuple[bool, str], ...] = (
     (_ORDER, "split split_fit fifo fifo_early fifo_credit fifo_used fifo_slots fifo_apart fifo_base"),
     (_WORK, "extents extents_lines extents_parts extents_reshape layout_ops relabel stride dtype_ops dtype_mask"),
     (_WORK, "indices tables merges quantise histogram"),
-    (_WORK, "init init_scratch init_tail write write_twice write_lanes write_union race.blocks"),
+    (_WORK, "init init_scratch init_tail write write_twice write_lanes write_union write_taken race.blocks"),
     (_ORDER, "race.rules"),
 )
 """Modules with a table RULES, in the order of reports; _ORDER: of what pipes and cores have to do with each other."""

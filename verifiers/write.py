@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from pypto_verified.index import Expr
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.pto.module import Op
 from pypto_verified.records import dataclass
@@ -73,8 +74,14 @@ def _outputs(context: Context) -> Iterator[OutputSite]:
     for argument, name in context.outputs:
         stores = sum(
             1 for s in program.steps if s.path is not FALSE
-            and (not s.modelled or s.op.name.startswith("pto.store") or argument in {w.view.base for w in stored(s)}))
+            and (not s.modelled or s.op.name.startswith("pto.store") or argument in {
+                w.view.base for w in stored(s) if not any(_none(n) for n in w.sizes)}))
         yield OutputSite(context, place, TRUE, name, name, stores)
+
+
+def _none(size: Expr) -> bool:
+    """Whether a window of that size is empty in every run."""
+    return size.hi is not None and size.hi <= 0
 
 
 WRITE_OUT: Rule[OutputSite] = Rule(

@@ -9,6 +9,7 @@ the share. How many blocks a caller launches for windows of a fixed size is the 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from pypto_verified.index import (
     Cond,
@@ -73,11 +74,21 @@ class GridSite(Site):
 def stores_by_tensor(context: Context) -> Iterator[list[tuple[Step, Window]]]:
     """All stores to each tensor that is never read and not written by what is not modelled."""
     steps = context.program.steps
-    stores = [(s, w) for s in steps for w in stored(s)]
+    stores = [(s, placed(w)) for s in steps for w in stored(s)]
     read = {w.view.base for s in steps for w in loaded(s)}
     if all(s.modelled for s in steps):
         for base in dict.fromkeys(w.view.base for _, w in stores if w.view.base not in read):
             yield [(s, w) for s, w in stores if w.view.base == base]
+
+
+def placed(window: Window) -> Window:
+    """A window of a window as one of the tensor, where both have as many axes."""
+    while (outer := window.parent) is not None and len(outer.offsets) == len(window.offsets):
+        offsets = zip(outer.offsets, window.offsets, strict=True)
+        window = replace(
+            window, offsets=tuple(unclamped(a) + unclamped(b) for a, b in offsets), bounds=outer.bounds,
+            parent=outer.parent)
+    return window
 
 
 def lone_stores(context: Context) -> Iterator[tuple[Step, Window]]:

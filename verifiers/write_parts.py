@@ -34,14 +34,22 @@ _LOOPS = "what a store in such loops writes is not followed"
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A store: whether it `runs` for the element that is asked for, and by axis whether its window holds it.
-    `counts`: by axis, the names that say how often a loop moves it there; `moving`: whether one does."""
+    """A store: by axis, whether the turns that move it there `ran` for the element that is asked for, and whether its
+    window holds it; `guards`: what else it waits for in those turns, `turns` by name. `counts`: by axis, the names that
+    say how often a loop moves it there; `moving`: whether one does."""
 
-    runs: Cond
+    ran: tuple[Cond, ...]
+    guards: Cond
+    turns: Mapping[str, Expr]
     axes: tuple[Cond, ...]
     counts: tuple[frozenset[str], ...]
     moving: tuple[bool, ...]
     exact: bool
+
+    @property
+    def runs(self) -> Cond:
+        """Whether the store takes place there."""
+        return all_of((*self.ran, self.guards))
 
 
 def element_of(window: Window) -> tuple[Expr, ...]:
@@ -65,12 +73,14 @@ def by_element(context: Context, step: Step, window: Window) -> bool:
     return bool(waiting.names & counters(step)) and told(context, step, window) is not None
 
 
-def part_of(context: Context, step: Step, window: Window, place: tuple[Expr, ...]) -> Part | None:
+def part_of(
+    context: Context, step: Step, window: Window, place: tuple[Expr, ...], alike: frozenset[str] = frozenset()
+) -> Part | None:
     """What the store writes of the element at `place`. None where it has its place from a caller, Untold where it is
-    not followed."""
+    not followed. `alike`: what it may depend on beside sizes."""
     made = moved(context.program, step, window)
     guards = _waits(context, step, window, made)
-    sizes = frozenset(n for n, k in context.program.symbols.kinds.items() if k is SymbolKind.DIM)
+    sizes = alike | {n for n, k in context.program.symbols.kinds.items() if k is SymbolKind.DIM}
     turns = frozenset(t.name for t in made.turns)
     bounds = [e for t in made.turns for e in (t.lower, t.upper, t.step)]
     named = {n for e in (*made.starts, *made.sizes, *bounds) for n in symbols_of(e)}
@@ -89,12 +99,14 @@ def part_of(context: Context, step: Step, window: Window, place: tuple[Expr, ...
             raise Untold(_LOOPS)
         levels = sorted(((_pace(made, axis, t), t) for t in turns_here), key=lambda level: -level[0])
         left = at - substitute(made.starts[axis], {t.name: 0 for t in turns_here})
+        counted: list[Cond] = []
         for pace, turn in levels:
             count = _count(turn.at(chosen))
             number = maximum(const(0), minimum(left // pace, count - 1))
             chosen[turn.name] = number
-            ran.append(number < count)
+            counted.append(number < count)
             left = left - pace * number
+        ran.append(all_of(counted))
         exact = exact and _alone(context, made, axis, levels, guards)
     if not {n for e in chosen.values() for n in symbols_of(e)} <= sizes | {n for x in place for n in symbols_of(x)}:
         raise Untold(_LOOPS)
@@ -107,7 +119,7 @@ def part_of(context: Context, step: Step, window: Window, place: tuple[Expr, ...
         frozenset(n for t in made.moving(a) for n in (*symbols_of(t.upper), *symbols_of(t.lower)))
         for a in range(len(place)))
     return Part(
-        all_of((*ran, *(substitute_cond(c, chosen) for c in guards))), axes, counts,
+        tuple(ran), all_of(substitute_cond(c, chosen) for c in guards), chosen, axes, counts,
         tuple(bool(made.moving(a)) for a in range(len(place))), exact)
 
 

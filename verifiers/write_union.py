@@ -41,13 +41,17 @@ class UnionSite(Site):
 
 def _sites(context: Context) -> Iterator[UnionSite]:
     for stores in stores_by_tensor(context):
-        step, window = stores[-1]
-        if len(stores) == 1:
-            # Who calls a text may keep the sizes that a condition leaves out for another one.
-            if context.strict or window.view.base in {a for a, _ in context.outputs}:
-                yield from _lone(context, step, window)
-            continue
+        yield from union_sites(context, stores)
+
+
+def union_sites(context: Context, stores: list[tuple[Step, Window]]) -> Iterator[UnionSite]:
+    """What is asked of all the stores to one tensor."""
+    step, window = stores[-1]
+    if len(stores) > 1:
         yield from _together(context, stores)
+    # Who calls a text may keep the sizes that a condition leaves out for another one.
+    elif context.strict or window.view.base in {a for a, _ in context.outputs}:
+        yield from _lone(context, step, window)
 
 
 def _lone(context: Context, step: Step, window: Window) -> Iterator[UnionSite]:

@@ -247,7 +247,7 @@ _ROWS = (
     ),
     Assumption(
         "BRANCH-TAKEN", "where one argument alone decides a branch, callers pass what leads each way", "",
-        ("RACE", "EVENT"), "the text has a way for each",
+        ("RACE", "EVENT", "WRITE"), "the text has a way for each",
         fixed="--assume tells what callers keep to",
     ),
     Assumption(

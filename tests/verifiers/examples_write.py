@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.verifiers.examples import Pair
-from tests.verifiers.kernels import alloc, fill, kernel, store, window
+from tests.verifiers.kernels import alloc, fill, kernel, store, view, window
 from tests.verifiers.stores import VEC, output
 
 
@@ -37,8 +37,17 @@ def _in_parts(step: str) -> str:
         window("w", "o", "%at, %c0", "%rows, %c64"), store("part", "w", VEC), "}", "}")), "%M: index")
 
 
+def _on_both_ways(other: str) -> str:
+    """32 rows to %q if an argument is more than 3, else to another tensor of the pointer `other`."""
+    return kernel("\n".join((
+        output("c32"), view("e", other, "c32"), "%some = arith.cmpi sgt, %n, %c3 : index", "scf.if %some {",
+        window("w", "o", "%c0, %c0", "%c32, %c64"), store("t", "w", VEC), "} else {",
+        window("v", "e", "%c0, %c0", "%c32, %c64"), store("t", "v", VEC), "}")), "%n: index")
+
+
 PAIRS: dict[str, Pair] = {
     "WRITE-GAP": Pair(_stepping("c32"), _stepping("c16")),
     "WRITE-NEST": Pair(_in_parts("c64"), _in_parts("c128")),
+    "WRITE-TAKEN": Pair(_on_both_ways("q"), _on_both_ways("p"), outputs=("q",)),
     "WRITE-UNION": Pair(_whole_windows_and_rest("c0"), _whole_windows_and_rest("c1")),
 }

@@ -43,7 +43,7 @@ def test_ids_are_unique_and_begin_with_a_family() -> None:
     assert {family(r) for r in all_rules()} == {i.split("-")[0] for i in IDS}
 
 
-@pytest.mark.parametrize("word", ["ANY", "OUT", "REST", "GAP", "NEST", "UNION", "TWICE"])
+@pytest.mark.parametrize("word", ["ANY", "OUT", "REST", "GAP", "NEST", "UNION", "TAKEN", "TWICE"])
 def test_what_is_never_written_or_written_twice_shows_in_a_run(word: str) -> None:
     (rule,) = (r for r in all_rules() if r.id == f"WRITE-{word}")
     assert rule.observable and not rule.unseen
