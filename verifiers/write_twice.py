@@ -4,7 +4,7 @@ Judged are stores whose place is computed from the index of the block or lane, b
 the author divides the tensor. Any two blocks are compared, of as many as launches or callers tell, else of any number,
 or of few where it does not hold for more (assumption FEW-BLOCKS). Every other value that belongs to one run of the op,
 such as a loop counter, is its own in each of the two; where a scalar of the caller has a part in the place, or in
-whether the op runs, nothing is said.
+whether the op runs, nothing is said of blocks.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ from verifiers.access import BLOCK, BLOCKS, LANE, Step, SymbolKind, Window
 from verifiers.access.symbols import UNCONSTRAINED, Symbols
 from verifiers.global_memory import adds, stored
 from verifiers.launched import ANY, OTHER_BLOCK, counts_to_judge, two_blocks
+from verifiers.race.members import ON_ALL_CORES
 from verifiers.race.parts import parts_of
+from verifiers.race.places import box_of
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import conjuncts, names_of
@@ -72,8 +74,8 @@ def _sites(context: Context) -> Iterator[TwiceSite]:
     alone = first_lane_alone(context.program.func, context.target)
     for step in context.program.steps:
         for window in () if adds(step) else stored(step):
-            placed, names = _told(symbols, step, window)
             for index in (BLOCK, LANE):
+                placed, names = _told(symbols, step, window, index)
                 if index in placed and not (index == LANE and step.op in alone):
                     yield from _compared(context, step, window, index, names)
                 elif index == LANE and step.index in shared:
@@ -98,19 +100,20 @@ def _compared(
         yield replace(_site(context, step, window, index, names, number), few=few)
 
 
-def _told(symbols: Symbols, step: Step, window: Window) -> tuple[frozenset[str], frozenset[str]]:
-    """(What says where a store goes; that, and what says whether it runs). Nothing where a caller or data have a part
-    in it."""
+def _told(symbols: Symbols, step: Step, window: Window, index: str) -> tuple[frozenset[str], frozenset[str]]:
+    """(What says where a store goes; that, and what says whether it runs). Nothing of blocks where a caller or data
+    have a part in it; the two lanes are given the same by callers."""
     placed = related(symbols, through_loops(step, _named(window)))
     names = related(symbols, placed | names_of(step.path))
-    told = window.parent is None and not {symbols.kinds.get(n) for n in names - {BLOCKS}} & UNCONSTRAINED
+    told = index == LANE or (
+        window.parent is None and not {symbols.kinds.get(n) for n in names - {BLOCKS}} & UNCONSTRAINED)
     return (placed, names) if told else (frozenset(), frozenset())
 
 
 def judged(symbols: Symbols, step: Step) -> bool:
     """Whether all that a step stores to global memory is compared with what it stores in another block."""
     windows = stored(step)
-    return bool(windows) and all(BLOCK in _told(symbols, step, window)[0] for window in windows)
+    return bool(windows) and all(BLOCK in _told(symbols, step, window, BLOCK)[0] for window in windows)
 
 
 def _by_both_lanes(context: Context) -> frozenset[int]:
@@ -147,10 +150,13 @@ def _site(
 ) -> TwiceSite:
     """`number` of blocks, or ANY."""
     symbols = context.program.symbols
-    own = {n for n in names if symbols.kinds.get(n) in _OWN} | ({BLOCK, LANE} & names if index == BLOCK else {LANE})
+    if index == BLOCK:
+        own = {n for n in names if symbols.kinds.get(n) in _OWN} | ({BLOCK, LANE} & names)
+    else:
+        own = {n for n in names if symbols.kinds.get(n) not in ON_ALL_CORES} | {LANE}
     count = {BLOCKS: number} if number else {}
     path = substitute_cond(step.path, count)
-    offsets, lengths = (tuple(substitute(e, count) for e in es) for es in (window.offsets, window.sizes))
+    offsets, lengths = (tuple(substitute(e, count) for e in es) for es in (box_of(window).offsets, window.sizes))
     facts = conjuncts(substitute_cond(symbols.facts, count))
     known = [c for c in (*facts, *conjuncts(path)) if names_of(c) & own]
     parts: list[Cond | Expr] = [*known, *offsets, *lengths]
@@ -166,7 +172,7 @@ def _site(
 
 
 def _named(window: Window) -> frozenset[str]:
-    return frozenset(n for e in (*window.offsets, *window.sizes) for n in symbols_of(e))
+    return frozenset(n for e in (*box_of(window).offsets, *window.sizes) for n in symbols_of(e))
 
 
 def _apart(s: TwiceSite) -> Cond:
