@@ -12,18 +12,20 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TypeAlias
 
-from pypto_verified.index import Cond, Expr, all_of, const, implies
+from pypto_verified.index import Cond, Expr, all_of, const, implies, symbols_of
 from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.model import Pair
 from verifiers.access import AccessProgram, Step
+from verifiers.branch_taken import BRANCH_TAKEN, keep_to, lone_argument, passed
 from verifiers.event_runs import Broken, broken
 from verifiers.flags import Action, Moment, Trace, actions_of, cores_of, trip_names
 from verifiers.recurrence import counted
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver import Ladder
+from verifiers.solver.cone import names_of
 
 _SOURCE = "PTO-ISA event.hpp: FREE -record-> SET -wait-> FREE"
 
@@ -37,7 +39,7 @@ class FlagSite(Site):
     loop around; `lines`: of the sets that may have left it; `within`: where that is known; `why`: what stopped the
     analysis, if anything; `run`: one that fails there all the same, `led`: the numbers of one where data lead there;
     `shared`: the destinations of other flags that the stricter reading takes for the same, if these are what the site
-    is about."""
+    is about; `lone`: the argument that alone decides a branch by which it fails (assumption BRANCH-TAKEN)."""
 
     pair: Pair
     id: Expr
@@ -49,6 +51,7 @@ class FlagSite(Site):
     run: Broken | None = None
     led: Mapping[str, int] | None = None
     shared: tuple[str, ...] = ()
+    lone: str = ""
 
     @property
     def given(self) -> Mapping[str, int] | None:
@@ -153,13 +156,30 @@ def _tried(context: Context, sites: Iterator[FlagSite]) -> Iterator[FlagSite]:
     """What is not followed for all runs may fail in a small one."""
     for site in sites:
         run = _run_of(context, site) if site.why else None
-        if run is None:
+        if not site.why:
+            yield _led_along(context, site)
+        elif run is None:
             yield site
         elif run.asked:
             why = f"{site.why}; it fails for {run}, which callers or data decide"
             yield replace(site, why=why, led=run.given if run.led else None)
         else:
-            yield replace(site, id=const(run.id), fine=FALSE, fine_at_first=TRUE, within=TRUE, why="", run=run)
+            yield replace(site, id=const(run.id), fine=FALSE, fine_at_first=TRUE, within=TRUE, why="", run=run,
+                          lone=run.lone)
+
+
+def _led_along(context: Context, site: FlagSite) -> FlagSite:
+    """A site with the argument that leads to its failure by one branch around ops of its flags, if one alone does."""
+    program = context.program
+    names = names_of(site.fine & site.path) - trip_names(program)
+    if not passed(program, names):
+        return site
+    actions = [a for a in actions_of(program).values() if a.pair == site.pair]
+    ids = {n for a in actions if a.id is not None for n in symbols_of(a.id)}
+    here = [s for s in program.steps if s.op is site.op]
+    lone = lone_argument(program, names, [*here, *(a.step for a in actions)], frozenset(ids))
+    known = all_of((site.path, program.symbols.facts, context.assumed, site.within))
+    return replace(site, lone=lone) if lone and not context.ladder.entails(known, site.fine) else site
 
 
 def _run_of(context: Context, site: FlagSite) -> Broken | None:
@@ -189,16 +209,25 @@ def _explain_set(s: FlagSite, w: Witness) -> str:
     return f"{flag}, which is still set: {_set_before(s)} set it and nothing waited for it since"
 
 
+def _chosen(s: FlagSite) -> frozenset[str]:
+    return trip_names(s.context.program) | frozenset({s.lone} - {""})
+
+
+def _unneeded(s: FlagSite) -> tuple[str, ...]:
+    return () if s.lone else (BRANCH_TAKEN,)
+
+
 EVENT_SET: Rule[FlagSite] = Rule(
     id="EVENT-SET",
     formula="sets(flag) - waits(flag) = 0 before every set, along every path",
     kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="a flag that is set is free: what it told before has been waited for",
-    sites=lambda c: _tried(c, _uses(True, c)), applies=always, assumptions=("EVENT-KEY", "FLAG-WAITS"),
-    given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
+    sites=lambda c: _tried(c, _uses(True, c)), applies=always, unneeded=_unneeded,
+    assumptions=("EVENT-KEY", "FLAG-WAITS", BRANCH_TAKEN), given=lambda s: s.within, undecided=lambda s: s.why,
+    chosen=_chosen,
     goal=lambda s: s.fine, shown=lambda s: s.given, led=lambda s: s.led,
     explain=_explain_set,
-    help=lambda s: "wait for the flag before it is set again, or take another id in turn",
+    help=lambda s: "wait for the flag before it is set again, or take another id in turn" + keep_to(s.lone),
     mutant=lambda s: s.fine_at_first,
 )
 
@@ -215,12 +244,12 @@ EVENT_WAIT: Rule[FlagSite] = Rule(
     formula="sets(flag) - waits(flag) = 1 before every wait, along every path",
     kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="a flag that is waited for has been set: no wait hangs",
-    sites=lambda c: _tried(c, _uses(False, c)), applies=always, assumptions=("EVENT-KEY",),
-    given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
+    sites=lambda c: _tried(c, _uses(False, c)), applies=always, unneeded=_unneeded,
+    assumptions=("EVENT-KEY", BRANCH_TAKEN), given=lambda s: s.within, undecided=lambda s: s.why, chosen=_chosen,
     goal=lambda s: s.fine, shown=lambda s: s.given, led=lambda s: s.led,
     explain=lambda s, w: f"{op_text(s.op)} waits for flag {s.flag} id {w(s.id)}: {_never_set(s)}",
     help=lambda s: "set the flag on every path before the wait (before the loop, if the loop waits first), or drop the "
-                   "wait",
+                   "wait" + keep_to(s.lone),
     mutant=lambda s: s.fine_at_first,
 )
 
@@ -265,13 +294,13 @@ EVENT_EXIT: Rule[FlagSite] = Rule(
     formula="sets(flag) - waits(flag) = 0 at every exit",
     kind=SAFETY, observable=True, requires=("EV-03", "VF-01"), source=_SOURCE,
     claim="every flag is free when the function ends",
-    sites=lambda c: _tried(c, _ends(c)), applies=always, assumptions=("EVENT-KEY",),
-    given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
+    sites=lambda c: _tried(c, _ends(c)), applies=always, unneeded=_unneeded,
+    assumptions=("EVENT-KEY", BRANCH_TAKEN), given=lambda s: s.within, undecided=lambda s: s.why, chosen=_chosen,
     goal=lambda s: s.fine, shown=lambda s: s.given, led=lambda s: s.led,
     explain=lambda s, w: (
         f"{_some_id(s)}, set here, is still set when the function ends: the next kernel's first wait passes too early, "
         "or its set is lost"),
-    help=lambda s: "wait for the flag after the last set",
+    help=lambda s: "wait for the flag after the last set" + keep_to(s.lone),
     mutant=lambda s: s.fine_at_first,
 )
 
@@ -297,7 +326,7 @@ EVENT_LIBRARY: Rule[FlagSite] = Rule(
     claim="a flag that a library op sets and waits for inside is free while the op runs",
     unseen="a run does not set the flags that are used inside of library ops",
     sites=_library, applies=always, assumptions=("EVENT-KEY", "RESERVED-IDS"),
-    given=lambda s: s.within, undecided=lambda s: s.why, chosen=lambda s: trip_names(s.context.program),
+    given=lambda s: s.within, undecided=lambda s: s.why, chosen=_chosen,
     goal=lambda s: s.fine,
     explain=lambda s, w: (
         f"{op_text(s.op)} sets and waits for flag {s.flag} id {w(s.id)} inside, and {_set_before(s)} has set it"),

@@ -11,7 +11,7 @@ from pypto_verified.index import Cond
 from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.model import Pair
-from verifiers.access import AccessProgram
+from verifiers.access import AccessProgram, SymbolKind
 from verifiers.race.choices import choices
 from verifiers.race.order import Order
 from verifiers.race.runs import Enough, Run
@@ -29,13 +29,14 @@ _STEPS = 20_000
 class Broken:
     """A flag, by pipes and id, that an op finds as it should not be, or that is set in the end, under `given`. `asked`:
     what nobody may choose on which that depends; `led`: data alone decide it, and nothing but which way the run
-    takes."""
+    takes; `lone`: the argument of a caller that alone decides it, by one branch."""
 
     pair: Pair
     id: int
     given: Mapping[str, int]
     asked: frozenset[str] = frozenset()
     led: bool = False
+    lone: str = ""
 
     def __str__(self) -> str:
         return ", ".join(f"{n} = {self.given[n]}" if n in self.given else n for n in sorted(self.asked))
@@ -94,6 +95,11 @@ def broken(
             shown = {name: value for name, value in given.items() if name in run.moving} | run.turns
             if step not in found or (found[step].asked and not run.values.asked):
                 asked = frozenset(run.values.asked)
-                led = bool(asked) and asked <= of_data(program, asked) - run.depends.beside
-                found[step] = Broken(pair, id, shown, asked, led)
+                data = of_data(program, asked)
+                lone = next(iter(asked - data)) if len(asked - data) == 1 else ""
+                if lone and lone in run.depends.forked(frozenset(run.depends.beside)):
+                    asked = data if program.symbols.kinds.get(lone) is not SymbolKind.LAUNCH else asked
+                lone = "" if lone in asked else lone
+                led = bool(asked) and asked <= data - run.depends.beside
+                found[step] = Broken(pair, id, shown, asked, led, lone)
     return found

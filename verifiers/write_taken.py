@@ -27,20 +27,19 @@ from pypto_verified.pto.lanes import first_lane_alone
 from pypto_verified.records import dataclass
 from verifiers.access import BLOCK, BLOCKS, LANE, Step, SymbolKind, Window
 from verifiers.access.program import Pointer
+from verifiers.branch_taken import BRANCH_TAKEN, keep_to, lone_argument, passed
 from verifiers.global_memory import stored
 from verifiers.led import truths_passed
-from verifiers.race.found import BRANCH_TAKEN
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import conjuncts, names_of
 from verifiers.write_grid import placed
-from verifiers.write_levels import Untold, conditions, counters, waits
+from verifiers.write_levels import Untold, conditions, waits
 from verifiers.write_nest import nest_site
 from verifiers.write_parts import Part, element_of, part_of
 from verifiers.write_union import union_sites
 
-_PASSED = frozenset({SymbolKind.PARAM, SymbolKind.SIZE})
-_FIXED = _PASSED | {SymbolKind.DIM, SymbolKind.BLOCK, SymbolKind.LAUNCH}
+_FIXED = frozenset({SymbolKind.DIM, SymbolKind.PARAM, SymbolKind.SIZE, SymbolKind.BLOCK, SymbolKind.LAUNCH})
 _READ = frozenset({SymbolKind.DATA, SymbolKind.OPAQUE})
 _BY_INDEX = frozenset({"pto.mscatter"})
 """Ops that write of a window what indices say."""
@@ -196,30 +195,14 @@ def _decided(context: Context, made: list[Made], known: Cond, taken: Cond) -> tu
         return "", "whether some block of a launch comes to a store is not followed"
     if not all(m.part.exact for m in made):
         return "", "what stores in loops write under conditions is not followed"
-    truths = truths_passed(context.program).keys()
-    passed = frozenset[str]().union(*(names_of(m.part.guards) for m in made)) & (
-        _names(context, _PASSED) | truths)
-    lone = next(iter(passed)) if len(passed) == 1 and _alone(made, next(iter(passed))) else ""
-    if not lone and passed & truths:
-        return "", f"callers decide it by {', '.join(sorted(n.partition('?')[0] for n in passed))}"
+    program = context.program
+    names = frozenset[str]().union(*(names_of(m.part.guards) for m in made))
+    beside = frozenset[str]().union(*(names_of(all_of((*m.part.ran, *m.part.axes))) for m in made))
+    lone = lone_argument(program, names, (m.step for m in made), beside, skipping=True)
+    if not lone and names & truths_passed(program).keys():
+        told = sorted(n.partition("?")[0] for n in passed(program, names))
+        return "", f"callers decide it by {', '.join(told)}"
     return lone, ""
-
-
-def _alone(made: list[Made], name: str) -> bool:
-    """Whether one condition speaks of an argument, and of nothing else, or leaves out one turn of a loop by it; and
-    nothing but conditions does."""
-    found: set[frozenset[Cond]] = set()
-    for m in made:
-        bounds = {n for x in m.step.loops for e in (x.lower, x.upper, x.step) if e is not None for n in symbols_of(e)}
-        if name in bounds or name in names_of(all_of((*m.part.ran, *m.part.axes))):
-            return False
-        for c in conditions(m.step):
-            if name in names_of(c):
-                others = names_of(c) - {name}
-                if others and (c.kind != "not" or not others <= counters(m.step)):
-                    return False
-                found.add(frozenset((c, ~c)))
-    return len(found) == 1
 
 
 def _compared(context: Context, made: list[Made]) -> bool:
@@ -249,8 +232,8 @@ WRITE_TAKEN: Rule[TakenSite] = Rule(
     chosen=lambda s: frozenset({s.lone}) - {""},
     goal=lambda s: s.taken,
     explain=_missed,
-    help=lambda s: "store on the other way too, or declare the tensor as one that is read and written (pl.InOut)" + (
-        f"; or, if callers keep to it, --assume what {s.lone.partition('?')[0]} is" if s.lone else ""),
+    help=lambda s: "store on the other way too, or declare the tensor as one that is read and written (pl.InOut)"
+    + keep_to(s.lone),
     mutant=lambda s: TRUE,
 )
 

@@ -11,7 +11,9 @@ from pypto_verified.index.cond import FALSE
 from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import cross_flag
+from verifiers import branch_taken
 from verifiers.access import AccessProgram
+from verifiers.branch_taken import BRANCH_TAKEN as BRANCH_TAKEN
 from verifiers.flags import cores_of
 from verifiers.race.busy import related
 from verifiers.race.flow import Flow
@@ -119,10 +121,6 @@ def led(run: Run | None, why: str) -> Mapping[str, int] | None:
     return run.given if run is not None and run.led and why else None
 
 
-BRANCH_TAKEN = "BRANCH-TAKEN"
-"""The assumption behind a run that one argument of a caller leads along one way of a branch."""
-
-
 def not_by_branch(run: Run | None) -> tuple[str, ...]:
     """That assumption, where it does not matter."""
     return () if run is not None and run.lone else (BRANCH_TAKEN,)
@@ -130,7 +128,7 @@ def not_by_branch(run: Run | None) -> tuple[str, ...]:
 
 def keep_to(run: Run | None) -> str:
     """What a caller who avoids such a run can do instead."""
-    return f"; or, if callers keep to it, --assume what {run.lone} is" if run is not None and run.lone else ""
+    return branch_taken.keep_to(run.lone) if run is not None else ""
 
 
 def other_pipes(pair: Pair) -> str:
