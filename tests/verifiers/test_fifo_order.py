@@ -306,3 +306,15 @@ def test_what_both_ends_read_in_each_turn_decides_as_often_at_both(
         turns("%n", asked("first", "%i", PUSH)), turns(stop, asked("u", place, pop(), FREE))).replace(
             SIZE, f"{SIZE}, %s: !pto.ptr<i32>")
     assert verdicts(text, "FIFO-POP") == expected
+
+
+@pytest.mark.parametrize(("use", "seen"), [("", "not run: no op reads a tile that is popped"), (COPY, "confirmed: ")])
+def test_what_is_written_over_a_tile_that_no_op_reads_no_run_shows(use: str, seen: str) -> None:
+    apart = f"pto.barrier <PIPE_ALL>\n{PUSH}\npto.barrier <PIPE_ALL>"
+    text = pair_of_cores(turns("%c32", apart), "\n".join((NEAR, turns("%c32", pop(), use, FREE))), memory=False)
+    module = read(text, "k.pto")
+    results = verify(module, target("a5"), Options(families=frozenset({"FIFO"}), strict=True))
+    (found,) = [f for r in results for f in r.findings if f.rule == "FIFO-OVERRUN"]
+    assert confirm_order(
+        module, "cube", found.rule, dict(found.witness), target("a5"), line=found.text_line or 0, strict=True,
+    ).startswith(seen)

@@ -10,7 +10,7 @@ from pypto_verified.simulator.contents import ANY, NO_ZERO, Contents
 from pypto_verified.simulator.errors import DivisionError, StepLimitError
 from pypto_verified.simulator.run import MAX_STEPS
 from pypto_verified.simulator.schedule.confirm_counters import pops, tell_each_other, waits_for
-from pypto_verified.simulator.schedule.confirm_pipes import PIPE_RULES, is_transfer, seen_of_pipe
+from pypto_verified.simulator.schedule.confirm_pipes import PIPE_RULES, is_transfer, seen_of_pipe, unread
 from pypto_verified.simulator.schedule.faults import CounterError, LeftSetError
 from pypto_verified.simulator.schedule.outcome import At, Outcome, Race, first_difference
 from pypto_verified.simulator.schedule.runs import replay
@@ -115,6 +115,8 @@ def confirm_order(
         return ASTRAY
     if rule in (_PIPE_COUNTER, "FIFO-OVERRUN") and tell_each_other(module, target):
         return KEPT
+    if rule == "FIFO-OVERRUN" and unread(module, line):
+        return "not run: no op reads a tile that is popped, and so none meets what is written over it"
     return "not observed: the run ended without it"
 
 

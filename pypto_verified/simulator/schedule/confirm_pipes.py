@@ -40,6 +40,15 @@ def seen_of_pipe(outcome: Outcome, rule: str, module: Module, line: int) -> str:
     return next((f"deadlock: {b}" for b in (*here, *waits)), "")
 
 
+def unread(module: Module, line: int) -> bool:
+    """Whether no op reads what is popped from the pipe that the op at `line` makes: whatever a push overwrites there,
+    no run shows."""
+    ops = [op for func in module.funcs for op in walk_ops(func)]
+    made = {pipe_id(op) for op in ops if op.line == line and op.name in INITS}
+    popped = {r for op in ops if op.name.startswith(_TRANSFERS[1]) and pipe_id(op) in made for r in op.results}
+    return bool(made) and popped.isdisjoint(value for op in ops for group in op.args.values() for value in group)
+
+
 def _alike(module: Module, line: int) -> set[int]:
     """The lines of the transfers that do what the one at `line` does on the same pipe; that line alone for others."""
     ops = [op for func in module.funcs for op in walk_ops(func)]
