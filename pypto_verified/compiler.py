@@ -68,7 +68,7 @@ def compile_function(
     """
     if function.opaque:
         where = function.span.location
-        raise NotModelled(function.opaque, where)
+        raise NotModelled(function.opaque, where, function.advice)
     lowered = pipeline.run(function, chip, planner.value, on_pass)
     module = generate([lowered], chip, emit_source_loc, planner is not MemoryPlanner.PTOAS)
     remarks: list[str] = []

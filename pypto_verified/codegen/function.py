@@ -44,7 +44,9 @@ _KERNEL_KIND = {FunctionKind.AIC: "cube", FunctionKind.AIV: "vector"}
 def generate_function(function: Function, target: str, located: bool, addresses: bool) -> Func:
     """The `func.func` of one AIC or AIV function. CodegenError or NotModelled at the user's line."""
     if function.opaque:
-        not_modelled(f"function '{function.name}': {function.opaque}", function.span, "write it as an InCore function")
+        not_modelled(
+            f"function '{function.name}': {function.opaque}", function.span,
+            function.advice or "write it as an InCore function")
     kernel, func = _generated(function, target, located, addresses, {})
     if not kernel.event_pairs:
         return func

@@ -173,7 +173,7 @@ class Launch:
 @dataclass(frozen=True, slots=True)
 class Function:
     """A kernel. `opaque` is empty for a function whose body was lowered into `body`, else the reason why it was not,
-    which stands at `span`.
+    which stands at `span`; `advice`: what its author can do about that.
     `dynamic` names the `pl.dynamic` symbols of the parameter shapes in first-seen order; inside the body each is an
     INDEX variable of that name, free and >= 0. `launches`: what an orchestration function launches."""
 
@@ -186,6 +186,7 @@ class Function:
     opaque: str = ""
     span: Span = field(default=NO_SPAN, compare=False)
     launches: tuple[Launch, ...] = ()
+    advice: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,14 +53,14 @@ def lower(mark: KernelMark, source: SourceFile) -> Function:
     try:
         params = _parameters(translator.x, definition)
     except NotModelled as e:
-        return Function(definition.name, kind, (), (), (), opaque=e.what, span=_place(e, span))
+        return Function(definition.name, kind, (), (), (), opaque=e.what, span=_place(e, span), advice=e.help)
     for p in params:
         translator.x.variables[p.var.name] = p.var
     try:
         returns = _returns(translator.x, definition)
         body = translator.block(definition.body)
     except NotModelled as e:
-        return Function(definition.name, kind, params, (), (), opaque=e.what, span=_place(e, span))
+        return Function(definition.name, kind, params, (), (), opaque=e.what, span=_place(e, span), advice=e.help)
     except RecursionError:
         raise source.error(definition, f"{definition.name} is nested too deeply", "split long expressions") from None
     return Function(definition.name, kind, params, returns, body, _dynamic(params), span=span)

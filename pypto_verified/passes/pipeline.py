@@ -100,7 +100,8 @@ def run(
     the language left opaque and for features that no pass lowers, ValueError for an unknown planner.
     """
     if function.opaque or function.kind not in _LOWERED:
-        raise NotModelled(function.opaque or f"{function.kind.value} function")
+        raise NotModelled(
+            function.opaque or f"{function.kind.value} function", function.span.location, function.advice)
     ctx = PassContext(target, Planner(planner))
     holding: dict[inv.Check, None] = {}
     for p in PASSES:

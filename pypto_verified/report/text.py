@@ -31,8 +31,11 @@ _STYLE = {
     Verdict.PROVED: "green", Verdict.REFUTED: "bold red", Verdict.VACUOUS: "yellow", Verdict.UNKNOWN: "yellow",
     Verdict.ERROR: "bold red",
 }
+_WHOLE = "--format json has all of it"
 WIDTH = max(len(v.value) for v in Verdict)
 """Letters of the longest verdict."""
+MOST_NEEDED = 200
+"""Letters of a condition beyond which its end is left out: nobody reads on, or types it."""
 _LANE = re.compile(r"\blane \d+")
 
 
@@ -87,7 +90,7 @@ def _file(file: FileResult) -> Iterator[Line]:
                 yield _item("also", "; ".join(f.site for f in alike))
         if len(function.needs) > 1:
             yield []
-            yield _item(f"all that {function.name} needs", " ".join(f'--assume "{text}"' for text in function.needs))
+            yield _item(f"all that {function.name} needs", _all_needed(function.needs))
     if any(function.findings for function in file.functions):
         yield []
     for accepted in file.accepted:
@@ -155,12 +158,20 @@ def _finding(finding: Finding, path: str) -> Iterator[Line]:
             yield [("dim", f"  {' ' * len(number)} | "), (_STYLE[finding.verdict], _caret(finding))]
     if finding.witness:
         yield _item("numbers", ", ".join(f"{name} = {value}" for name, value in finding.witness))
-    if finding.needs:
+    if len(finding.needs) > MOST_NEEDED:
+        yield _item("needs", f"{finding.needs[:MOST_NEEDED]}… ({len(finding.needs)} letters: {_WHOLE})")
+    elif finding.needs:
         yield _item("needs", f'{finding.needs}    (if that always holds: --assume "{finding.needs}")')
     if finding.replay:
         yield _item("replay", finding.replay)
     if finding.help:
         yield _item("help", finding.help)
+
+
+def _all_needed(texts: tuple[str, ...]) -> str:
+    short = [f'--assume "{text}"' for text in texts if len(text) <= MOST_NEEDED]
+    longer = len(texts) - len(short)
+    return " ".join(short) + f"{' ' if short else ''}({longer} longer: {_WHOLE})" * bool(longer)
 
 
 def _item(name: str, text: str) -> Line:

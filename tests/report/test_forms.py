@@ -66,6 +66,23 @@ def test_text_shows_the_line_the_numbers_and_what_to_do() -> None:
     assert text.splitlines()[-1] == "1 file, 1 kernel for a2a3: 1 REFUTED; 1 of 3 obligations proved"
 
 
+def test_of_a_long_condition_the_terminal_shows_the_beginning_and_json_all() -> None:
+    """Up to 200 letters it can be assumed as it is printed."""
+    fits, longer = "n <= 3" + "2" * 194, "n <= 3" + "2" * 195
+    for needs, shown in ((fits, f'{fits}    (if that always holds: --assume "{fits}")'),
+                         (longer, f"{fits}… (201 letters: --format json has all of it)")):
+        function = FunctionResult("k", findings=[replace(UNKNOWN, needs=needs)])
+        report = report_of(FileResult("k.py", functions=[function]))
+        assert f"    needs: {shown}\n" in plain(report)
+        assert needs in to_json(report)
+
+
+def test_what_a_kernel_needs_in_all_leaves_out_long_conditions() -> None:
+    function = FunctionResult("k", findings=[UNKNOWN], needs=("n <= 32", "m == 1" + "0" * 200))
+    text = plain(report_of(FileResult("k.py", functions=[function])))
+    assert '    all that k needs: --assume "n <= 32" (1 longer: --format json has all of it)\n' in text
+
+
 def test_text_of_a_file_that_does_not_load_is_one_line() -> None:
     text = plain(report_of(bad()))
     assert text.splitlines()[0] == "kernels/bad.py:3: ERROR LANGUAGE: no <such> thing & more"
