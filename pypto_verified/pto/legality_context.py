@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from pypto_verified.pto.callgraph import components
+from pypto_verified.pto.dominance import Places
 from pypto_verified.pto.module import AttrValue, Block, Func, Module, Op, Symbol, Value
 
 INITS = ("pto.aic_initialize_pipe", "pto.aiv_initialize_pipe")
@@ -54,6 +55,7 @@ class Context:
         self._components: dict[str, int] | None = None
         self._settings: set[tuple[Block, str, int]] = set()
         self._set_before: dict[Op, set[str]] = {}
+        self._places: dict[Func, Places] = {}
         self._by_name = {func.name: func for func in module.funcs}
         for func in module.funcs:
             self.funcs[func] = FuncFacts()
@@ -106,6 +108,12 @@ class Context:
         if self._components is None:
             self._components = components({f.name: facts.calls for f, facts in self.funcs.items()})
         return self._components.get(caller) == self._components.get(callee, -1)
+
+    def dominates(self, func: Func, first: Op, then: Op) -> bool:
+        """Whether `first` has run whenever `then` runs, both of one function."""
+        if func not in self._places:
+            self._places[func] = Places(func)
+        return self._places[func].dominates(first, then)
 
     def splits_of(self, pipe: Op) -> set[int]:
         """The split codes of the ops on a pipe, in the function of this end."""

@@ -208,6 +208,9 @@ FIFO = (
     raw("PIPE-DEFINED",
         f"pto.aic_initialize_pipe {{id = [[0|1]], {PIPE}}} ({RING})\n    pto.tpush_to_aiv(%t : @t;) {{split = 0}}",
         kind="cube", t=ACC, gm="!pto.ptr<f32>"),
+    raw("PIPE-FIRST",
+        f"scf.for %i = %c0 to %n step %c1 {{\n    [[}}|]]pto.aic_initialize_pipe {{{PIPE}}} ({RING})\n    [[|}}]]"
+        "pto.tpush_to_aiv(%t : @t;) {split = 0}", kind="cube", t=ACC, gm="!pto.ptr<f32>", n="index"),
     push("PIPE-TO-VECTOR", "0", attrs="dir_mask = [[1|2]], slot_size = 1024",
          operands="c2v_consumer_buf = %z : i32, v2c_consumer_buf = %z : i32"),
     raw("PIPE-TO-CUBE", "pto.aiv_initialize_pipe {dir_mask = [[2|1]], slot_size = 1024} (c2v_consumer_buf = %z : i32, "
