@@ -28,6 +28,7 @@ from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Branch, Loop, Node, Root, Sequence, Step, TileUse
 from verifiers.access.overlap import is_identity, needed, possible_bytes, touched
 from verifiers.clobber import Clobber, clobber_of
+from verifiers.reaching import around
 from verifiers.regions import MERGING
 from verifiers.write_state import Reach, Source, State, Write, same_arena, same_extent
 
@@ -52,6 +53,7 @@ class Flow:
         self._writes: dict[tuple[int, int], Write] = {}
         self._heads: dict[Loop, State] = {}
         self._homes = {d.tile.root: d for d in reversed(program.defined)}
+        self._program = program
         self._last_reads = _last_reads(program)
         self._run(program.body, State())
 
@@ -151,8 +153,8 @@ class Flow:
         left_to_others = write.tile.root not in self._last_reads
         return any(
             id(loop) in source.around and (left_to_others or any(
-                loop in r.step.loops and r.step.index <= write.step.index and same_extent(r.tile.root, write.tile.root)
-                for r in self.reads.values()))
+                loop in around(self._program, r.step) and r.step.index <= write.step.index
+                and same_extent(r.tile.root, write.tile.root) for r in self.reads.values()))
             for loop in write.step.loops)
 
     def _around(self, end: State, loop: Loop) -> State:
@@ -192,9 +194,12 @@ def flow_of(program: AccessProgram) -> Flow:
 
 def _last_reads(program: AccessProgram) -> dict[Root, int]:
     """The index of the last step before which each handle may still be read, over all iterations of loops."""
-    ends = {step.loops[0]: step.index for step in program.steps if step.loops}
-    return {
-        tile.root: ends[step.loops[0]] if step.loops else step.index for step in program.steps for tile in step.reads()}
+    ends = {loop: step.index for step in program.steps for loop in around(program, step)}
+    found: dict[Root, int] = {}
+    for step in program.steps:
+        last = max((ends[loop] for loop in around(program, step)), default=step.index)
+        found |= {tile.root: max(last, found.get(tile.root, last)) for tile in step.reads()}
+    return found
 
 
 def _inside(inner: tuple[int, ...], outer: tuple[int, ...]) -> bool:

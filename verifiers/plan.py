@@ -33,7 +33,8 @@ from verifiers.untold import written_unseen
 
 
 def _allocated(t: TileSite) -> bool:
-    return t.tile.how == "alloc"
+    """Also each slot that is taken of an allocation of several."""
+    return t.tile.how in ("alloc", "slot")
 
 
 def _bytes_text(tile: TileUse, w: Witness) -> str:
@@ -113,15 +114,24 @@ def _rings(context: Context) -> Iterator[RingSite]:
         if ring.base is None:
             continue
         for t in tile_sites(context):
-            if t.tile.how == "alloc" and t.space is ring.space and t.address is not None:
+            if _allocated(t) and t.space is ring.space and t.address is not None:
                 yield RingSite(context, t.op, t.path, f"{t.label} and {ring.name}", t.tile, ring)
+
+
+def _all_bytes(s: RingSite) -> int:
+    return s.tile.root.bytes * s.tile.root.slots
+
+
+def _taken(s: RingSite, w: Witness) -> str:
+    first = w(s.tile.root.address) if s.tile.root.address is not None else 0
+    return f"bytes {first} to {first + _all_bytes(s) - 1} of {s.tile.root.space.value}"
 
 
 def _outside(s: RingSite, slack: int = 0) -> CondLike:
     at = s.tile.root.address
     if at is None or s.ring.base is None:
         return TRUE
-    return any_of((at + s.tile.root.bytes <= s.ring.base, at + slack >= s.ring.base + s.ring.bytes))
+    return any_of((at + _all_bytes(s) <= s.ring.base, at + slack >= s.ring.base + s.ring.bytes))
 
 
 PLAN_RESERVE: Rule[RingSite] = Rule(
@@ -130,7 +140,7 @@ PLAN_RESERVE: Rule[RingSite] = Rule(
     sites=_rings, applies=lambda s: True,
     goal=_outside,
     explain=lambda s, w: (
-        f"tile {s.tile.name}, {_bytes_text(s.tile, w)}, lies in the ring {s.ring.name}, bytes {s.ring.base} to "
+        f"tile {s.tile.name}, {_taken(s, w)}, lies in the ring {s.ring.name}, bytes {s.ring.base} to "
         f"{(s.ring.base or 0) + s.ring.bytes - 1}"),
     help=lambda s: "place the tile behind the ring",
     mutant=lambda s: _outside(s, 1 << 20),

@@ -181,6 +181,49 @@ def test_capacity_is_the_targets(chip: str, expected: Verdict) -> None:
     assert verdicts(result, "PLAN-CAPACITY") == {expected}
 
 
+_TWO = f"!pto.multi_tile_buf<{VEC}, count=2>"
+
+
+def slots(address: int, *before: str) -> str:
+    """Two tiles one behind the other, 16 KiB, of which the second one is filled and stored."""
+    return kernel("\n".join((
+        *before, f"%m = pto.alloc_multi_tile addr = %a{address} valid_row = %c32 valid_col = %c64 : {_TWO}",
+        f"%t = pto.multi_tile_get %m[%c1] : {_TWO} -> {VEC}", fill("t", VEC), out("t", VEC))))
+
+
+@pytest.mark.requirement("MP-07")
+@pytest.mark.parametrize(("rule", "good", "bad"), [
+    ("PLAN-CAPACITY", 65536, 188416), ("PLAN-ALIGN", 32, 16), ("PLAN-RESERVE", 16384, 2048)])
+def test_an_allocation_of_several_tiles_is_one_too(rule: str, good: int, bad: int) -> None:
+    """UB of a2a3 has 188416 bytes, addresses are multiples of 32, and the ring has bytes 8192 to 16383: from 2048 on
+    the first tile reaches into it, and the second one lies in it."""
+    ring = ('%r = pto.reserve_buffer {name = "ring", size = 8192, location = #pto.address_space<vec>, auto = false, '
+            "base = 8192} -> i32")
+    before = (ring,) if rule == "PLAN-RESERVE" else ()
+    for address, expected in (good, Verdict.PROVED), (bad, Verdict.REFUTED):
+        assert verdicts(check(slots(address, *before), families="PLAN"), rule) == {expected}
+
+
+def test_both_tiles_count_towards_a_ring() -> None:
+    """From 0 on the first one ends where the ring begins."""
+    ring = ('%r = pto.reserve_buffer {name = "ring", size = 8192, location = #pto.address_space<vec>, auto = false, '
+            "base = 8192} -> i32")
+    found = finding(check(slots(0, ring), families="PLAN"), "PLAN-RESERVE")
+    assert "bytes 0 to 16383 of vec, lies in the ring ring, bytes 8192 to 16383" in found.message
+
+
+@pytest.mark.requirement("MP-01")
+@pytest.mark.parametrize(("address", "over_it"), [(8192, False), (4096, True)])
+def test_what_a_while_loop_reads_for_its_test_is_read_again(address: int, over_it: bool) -> None:
+    """%x is stored before each test; the body fills %y, from 4096 on over its second half."""
+    text = kernel("\n".join((
+        alloc("x", VEC, 0), fill("x", VEC), alloc("y", VEC, address),
+        "scf.while (%k = %c0) : (index) -> index {", out("x", VEC), "%more = arith.cmpi slt, %k, %c4 : index",
+        "scf.condition(%more) %k : index", "} do {", "^bb0(%j: index):", fill("y", VEC), unary("texp", "y", "y", VEC),
+        "%n = arith.addi %j, %c1 : index", "scf.yield %n : index", "}")))
+    assert (Verdict.REFUTED in verdicts(check(text, families="PLAN"), "PLAN-OVERLAP")) is over_it
+
+
 def test_roots_without_addresses_are_the_assemblers_to_place() -> None:
     text = kernel("\n".join((
         alloc("x", VEC, None), fill("x", VEC), alloc("y", VEC, None), unary("texp", "x", "y", VEC))))

@@ -55,7 +55,8 @@ def test_what_it_writes_is_there_behind_the_loop() -> None:
 def _rows(head: tuple[str, ...], body: tuple[str, ...], before: tuple[str, ...] = (), stride: str = "%c1") -> str:
     """A row `t`, `dst` and `src` of `M + 1` rows; the head has the row `%n` of both, the body `%k`."""
     return kernel("\n".join((
-        "%more_rows = arith.addi %M, %c1 : index", view("sv", "p", "more_rows"), view("dv", "q", "more_rows"),
+        view("sized", "p", "M"), "%more_rows = arith.addi %M, %c1 : index", view("sv", "p", "more_rows"),
+        view("dv", "q", "more_rows"),
         alloc("t", VEC, 0, "c1"), fill("t", VEC), window("first", "dv", "%c0, %c0", "%c1, %c64", "1x64"), *before,
         "%end = scf.while (%n = %c0) : (index) -> index {", *head, "%more = arith.cmpi slt, %n, %M : index",
         "scf.condition(%more) %n : index", "} do {", "^bb0(%k: index):", *body,
