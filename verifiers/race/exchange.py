@@ -15,6 +15,7 @@ from verifiers.race.instances import Instances, Touch
 from verifiers.race.order import PIPES
 from verifiers.race.places import apart
 from verifiers.race.side_state import Key, State, equalities, values_of
+from verifiers.race.so_far import apart_so_far, ways_of
 from verifiers.race.sync import Kind
 from verifiers.race.talk import Act, NotFollowedError, Talk
 
@@ -35,7 +36,7 @@ class Exchange:
 
     def __init__(
         self, talks: tuple[Talk, Talk], target: Target, automatic: bool, meeting: frozenset[Pair] | None,
-        eager: int | None, strict: bool,
+        eager: int | None, strict: bool, every: int = 1,
     ) -> None:
         self.mixed = ""
         self.unordered: set[Pair] = set()
@@ -53,11 +54,13 @@ class Exchange:
         self._eager = eager
         self._strict = strict
         self._on_pipe: dict[tuple[int, str], int] = {(c, p): 0 for c in (0, 1) for p in PIPES}
-        self.instances = Instances(talks, self._touched)
+        self.instances = Instances(talks, self._touched, every)
         self._touch_bits: dict[Touch, int] = {}
         self._used = 0
         self._apart: dict[tuple[Touch, Touch], bool] = {}
         self._ends: dict[Hashable, dict[str, int]] = {}
+        self._ways = {
+            (act.step, core): way for core, talk in enumerate(talks) for act, way in ways_of(talk.said)}
         self._waiting = tuple(set(self._held(t)) for t in talks)
 
     def sets_of(self, kind: str, bits: int) -> Iterator[Told]:
@@ -217,11 +220,11 @@ class Exchange:
             pending = state.orders[core].waits_for(access.pipe) & state.orders[core].live
             for earlier, other in self._touch_bits.items():
                 if pending & other:
-                    self._meets(earlier, touch)
+                    self._meets(earlier, touch, state)
             self._begin(state, bit, core, access.pipe)
 
-    def _meets(self, earlier: Touch, later: Touch) -> None:
-        """Nothing orders the two in some run."""
+    def _meets(self, earlier: Touch, later: Touch, state: State) -> None:
+        """Nothing orders the two in some run, if what the earlier one has done so far is where the later one is."""
         pair = (*self._step(earlier), *self._step(later))
         if pair in self.unordered or not (earlier.access.writes or later.access.writes):
             return
@@ -232,7 +235,8 @@ class Exchange:
         if both not in self._apart:
             place = self._talks[earlier.core].earlier(earlier.place) if own else earlier.place
             self._apart[both] = apart(place, later.place) is TRUE
-        if not self._apart[both]:
+        way = self._ways[earlier.access.step, earlier.core]
+        if not self._apart[both] and (own or not apart_so_far(state, earlier, way, later)):
             self.unordered.add(pair)
 
     def _step(self, touch: Touch) -> tuple[str, int]:

@@ -24,17 +24,23 @@ _LONGEST = 24
 @dataclass(frozen=True, slots=True, eq=False)
 class Touch:
     """An access of a core at a place; the same one each time. In the place the number of an iteration stands for any
-    one, and by another name on each core, but for loops in which the access comes back to the same few places."""
+    one, and by another name on each core, but for loops in which the access comes back to the same few places. `every`,
+    `rest`: it is one in an iteration k of the innermost loop around it with `k % every == rest`."""
 
     core: int
     access: Access
     place: Place
+    every: int = 1
+    rest: int = 0
 
 
 class Instances:
-    """What comes round in which loops; accesses only if they are `touched`."""
+    """What comes round in which loops; accesses only if they are `touched`. Those at a place of their own in each
+    iteration are told apart by the rest of its number by `every`."""
 
-    def __init__(self, talks: tuple[Talk, Talk], touched: bool) -> None:
+    def __init__(self, talks: tuple[Talk, Talk], touched: bool, every: int = 1) -> None:
+        self._every = every
+        self._parted: dict[tuple[int, int], Turns] = {}
         self._periods: dict[Turns, int] = {}
         self._places: dict[tuple[int, int], tuple[Place, frozenset[Turns]]] = {}
         self._known: dict[object, Touch] = {}
@@ -52,7 +58,10 @@ class Instances:
                 self._note(around, *_exprs(one.cond), most=_LONGEST)
         for core, access, place, around in places:
             options = [(p, self._rounds(p, around)) for p in (place, _widened(place))]
-            self._places[core, access.number] = next((o for o in options if o[1]), options[0])
+            chosen = next((o for o in options if o[1]), options[0])
+            self._places[core, access.number] = chosen
+            if every > 1 and around and around[-1] not in chosen[1] and _moves(place, around[-1]):
+                self._part(core, access, around[-1])
 
     def period(self, turns: Turns) -> int:
         """Iterations of a loop after which the ids, places and branches that its counter decides come round."""
@@ -69,7 +78,20 @@ class Instances:
         for found in (here.at(equalities(state.known)), here, place):
             if not any(n.startswith(TURN) for n in symbols_of(*found.exprs())):
                 break
-        return self._known.setdefault((core, access.number, found.key()), Touch(core, access, found))
+        every, rest = 1, 0
+        parted = self._parted.get((core, access.number))
+        if parted is not None:
+            (k,) = (frame.k for frame in state.stacks[core] if frame.turns is parted)
+            number = (k % self._every).value
+            every, rest = (self._every, number) if number is not None else (1, 0)
+        return self._known.setdefault(
+            (core, access.number, found.key(), every, rest), Touch(core, access, found, every, rest))
+
+    def _part(self, core: int, access: Access, turns: Turns) -> None:
+        both = lcm(self.period(turns), self._every)
+        if both <= _LONGEST:
+            self._periods[turns] = both
+            self._parted[core, access.number] = turns
 
     def _note(self, around: tuple[Turns, ...], *exprs: Expr, most: int = 1 << 30) -> None:
         """What the counters of the loops around are divided by in these."""
@@ -87,9 +109,12 @@ class Instances:
 
 def _comes_round(place: Place, turns: Turns, every: int) -> bool:
     """Whether an access comes back to its place after so many iterations of a loop, as soon as it has run a while."""
-    moves = turns.within(const(0), {}).keys() & symbols_of(*place.exprs()).keys()
     there = place.at(turns.within(every * (symbol(TURN, 0) + 1), {}))
-    return bool(moves) and TURN not in symbols_of(*there.exprs())
+    return _moves(place, turns) and TURN not in symbols_of(*there.exprs())
+
+
+def _moves(place: Place, turns: Turns) -> bool:
+    return bool(turns.within(const(0), {}).keys() & symbols_of(*place.exprs()).keys())
 
 
 def _widened(place: Place) -> Place:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Set
+from collections.abc import Callable, Hashable, Mapping, Set
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from itertools import product
 
-from pypto_verified.index import Cond, all_of
-from pypto_verified.index.cond import TRUE
+from pypto_verified.index import Cond, IntLike, all_of, substitute_cond
+from pypto_verified.index.cond import FALSE, TRUE
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram
 from verifiers.cross_flags import named_flag
@@ -19,18 +19,22 @@ from verifiers.race.hearing import Hearing, Told
 from verifiers.race.members import LANE
 from verifiers.race.parts import Part, parts_of, shared_by
 from verifiers.race.places import apart
+from verifiers.race.remainders import cases
 from verifiers.race.sync import is_manual
 from verifiers.race.talk import NotFollowedError, Talk
-from verifiers.race.together import Together
+from verifiers.race.together import MANY_ACTS, MOST_ACTS, Together
 from verifiers.sites import Context
 from verifiers.solver.cone import conjuncts, names_of
 
+_TOLD_APART = 4
+"""Iterations of which the places are told apart where each has its own: one core is rarely further ahead."""
+_AS_THEY_ARE: Mapping[str, IntLike] = {}
 _FEW_AGES = 4
 """Waits of a flag that are told apart at first: the answer of the other core is rarely older."""
 
 
 class Sides:
-    """`meeting`: accesses to global memory, of the cube and of a vector core, that may share a byte and conflict."""
+    """The `parts` of a kernel. `meeting`: accesses to global memory, of the cube and of a vector core, that may share a byte and conflict."""
 
     def __init__(
         self, parts: tuple[Part, ...], shared: frozenset[str], target: Target, automatic: bool, strict: bool,
@@ -38,8 +42,9 @@ class Sides:
     ) -> None:
         self._strict = strict
         lanes = LANES if any(_by_lane(p, target) for p in parts) else LANES[:1]
-        self._talks = [(Talk(parts[0], lane, shared, target), Talk(parts[1], lane, shared, target)) for lane in lanes]
-        self._target = target
+        self.parts, self._shared, self._target = parts, shared, target
+        self._lanes = lanes
+        self._talks = [self._pair(lane, {}) for lane in lanes]
         self._automatic = automatic
         self._known = known
         self._meeting = [_meeting(*talks, target) for talks in self._talks]
@@ -48,12 +53,40 @@ class Sides:
     @cached_property
     def _walks(self) -> tuple[tuple[Together, ...], str]:
         """The walk of each lane with its cube, and what keeps one from being told."""
+        meeting = [_both_ways(here) for here in self._meeting]
         try:
-            return tuple(
-                self._walk(talks, _both_ways(here), None)
-                for talks, here in zip(self._talks, self._meeting, strict=True)), ""
+            own = tuple(self._walk(talks, here) for talks, here in zip(self._talks, meeting, strict=True))
+            if all(map(_tells, own)) or any(t.gave_up for t in own):
+                return own, ""
+            told = self._each(lambda n, talks, sizes: self._walk(talks, meeting[n], sizes=sizes))
+            return told or own, ""
         except NotFollowedError as error:
             return (), str(error)
+
+    @cached_property
+    def _split(self) -> list[tuple[int, tuple[Talk, Talk], Mapping[str, IntLike]]]:
+        """The cores of each lane, by its number, in each case of the sizes that something divides."""
+        try:
+            made = cases((t for talks in self._talks for t in talks), self._shared)
+        except NotFollowedError:
+            return []
+        return [
+            (n, self._pair(lane, sizes), sizes)
+            for n, lane in enumerate(self._lanes) for sizes in made
+            if not any(substitute_cond(c, sizes) is FALSE for c in conjuncts(self._known))]
+
+    def _pair(self, lane: int, sizes: Mapping[str, IntLike]) -> tuple[Talk, Talk]:
+        one, other = (Talk(p, lane, self._shared, self._target, sizes) for p in self.parts)
+        return one, other
+
+    def _each(self, walk: Callable[[int, tuple[Talk, Talk], Mapping[str, IntLike]], Together]) -> tuple[Together, ...]:
+        """The walks of all cases of the sizes; none if one does not tell all that is asked."""
+        found: list[Together] = []
+        for case in self._split:
+            found.append(walk(*case))
+            if not _tells(found[-1]):
+                return ()
+        return tuple(found)
 
     def bounded(self, kind: str, step: int | None = None) -> str:
         """What keeps it open whether the flags of the core of that kind fit their counters, or that of a set, '' if
@@ -74,8 +107,11 @@ class Sides:
 
     def _eagerly(self, core: int) -> str:
         try:
-            walks = (self._walk(talks, eager=core) for talks in self._talks)
-            return next((t.why for t in walks if t.why), "")
+            stuck = next((t for t in (self._walk(talks, eager=core) for talks in self._talks) if t.why), None)
+            if stuck is None or stuck.gave_up:
+                return stuck.why if stuck is not None else ""
+            told = self._each(lambda _, talks, sizes: self._walk(talks, eager=core, sizes=sizes))
+            return "" if told else stuck.why
         except NotFollowedError as error:
             return str(error)
 
@@ -85,22 +121,37 @@ class Sides:
         that is not known of any."""
         found: frozenset[tuple[str, int]] | None = None
         for ages in (_FEW_AGES, self._target.flag_count_max) if not self.why else ():
-            walks = [self._walk(talks, ages=ages) for talks in self._talks]
+            walks = tuple(self._walk(talks, ages=ages) for talks in self._talks)
+            if not all(map(_tells, walks)):
+                walks = self._each(partial(self._aged, ages)) or walks
             if not any(t.why or t.exchange.mixed for t in walks):
                 found = frozenset[tuple[str, int]]().union(*(t.exchange.over for t in walks))
             if not found:
                 break
         return found
 
+    def _aged(self, ages: int, _: int, talks: tuple[Talk, Talk], sizes: Mapping[str, IntLike]) -> Together:
+        return self._walk(talks, ages=ages, sizes=sizes)
+
     def _walk(
-        self, talks: tuple[Talk, Talk], meeting: frozenset[Pair] | None = None, eager: int | None = None, ages: int = 0
+        self, talks: tuple[Talk, Talk], meeting: frozenset[Pair] | None = None, eager: int | None = None,
+        ages: int = 0, sizes: Mapping[str, IntLike] = _AS_THEY_ARE,
     ) -> Together:
-        names = talks[0].names() | talks[1].names()
-        known = all_of(c for c in conjuncts(self._known) if names_of(c) <= names)
-        found = Together(talks, self._target, self._automatic, known, meeting, eager, self._strict, ages=ages)
-        if not found.gave_up or eager is not None:
+        names = talks[0].names() | talks[1].names() | sizes.keys()
+        known = all_of(substitute_cond(c, sizes) for c in conjuncts(self._known) if names_of(c) <= names)
+
+        def walked(forgets: bool = False, even: bool = False, every: int = 1) -> Together:
+            return Together(
+                talks, self._target, self._automatic, known, meeting, eager, self._strict, forgets, ages, even, every,
+                MANY_ACTS if sizes else MOST_ACTS)
+
+        found = walked()
+        if eager is not None or _tells(found):
             return found
-        return Together(talks, self._target, self._automatic, known, meeting, eager, self._strict, True, ages)
+        if found.gave_up:
+            return walked(forgets=True)
+        tried = (walked(even=True, every=every) for every in (1, _TOLD_APART) if every == 1 or not found.why)
+        return next((t for t in tried if _tells(t)), found)
 
     @property
     def lanes(self) -> tuple[Together, ...]:
@@ -155,6 +206,12 @@ def sides_without(context: Context, parts: tuple[Part, ...], gone: Set[Hashable]
     """Both cores of a kernel without some of their ops."""
     rest = tuple(replace(p, foreign=p.foreign | gone) for p in parts)
     return _made(context.program, context.target, context.explicit_sync, context.strict, context.assumed, rest)
+
+
+def _tells(walk: Together) -> bool:
+    """Whether a walk stands for all runs, and leaves open no pair of accesses of different cores and no counter."""
+    apart = all(one == other for one, _, other, _ in walk.exchange.unordered)
+    return not walk.why and not walk.exchange.mixed and apart and not walk.exchange.over
 
 
 @lru_cache(maxsize=1)

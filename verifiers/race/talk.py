@@ -92,6 +92,11 @@ class Turns:
     def goes(self, k: Expr, values: Mapping[str, IntLike]) -> Cond:
         return substitute_cond(self.lower + self.step * k < self.upper, values)
 
+    def last(self, values: Mapping[str, IntLike]) -> Expr | None:
+        """The last iteration, where there is one; None where the step is no number."""
+        step = substitute(self.step, values).value
+        return substitute(self.upper - self.lower - 1, values) // step if step is not None and step > 0 else None
+
     def within(self, k: Expr, values: Mapping[str, IntLike]) -> dict[str, IntLike]:
         """What stands for names in iteration `k`."""
         inner = {**values, self.name: substitute(self.base, values) + k}
@@ -105,9 +110,12 @@ Said: TypeAlias = Union[Act, Choice, Turns]
 
 
 class Talk:
-    """The core's side. Names that need not stand for the same on both cores are marked with the core's kind."""
+    """The core's side. Names that need not stand for the same on both cores are marked with the core's kind. `sizes`:
+    what to put for some that do."""
 
-    def __init__(self, part: Part, lane: int, shared: frozenset[str], target: Target) -> None:
+    def __init__(
+        self, part: Part, lane: int, shared: frozenset[str], target: Target, sizes: Mapping[str, IntLike] | None = None
+    ) -> None:
         self.kind = part.kind
         self.program = part.program
         self.foreign = part.foreign_to(lane)
@@ -116,7 +124,7 @@ class Talk:
         self._lane = lane
         self._shared = shared
         self._accesses = accesses_of(part.program, target)
-        self._marked: dict[str, IntLike] = {LANE: lane_of(part.kind, lane)}
+        self._marked: dict[str, IntLike] = {LANE: lane_of(part.kind, lane), **(sizes or {})}
 
     @cached_property
     def said(self) -> tuple[Said, ...]:

@@ -39,7 +39,7 @@ from verifiers.solver.cone import conjuncts, names_of
 
 MOST_ACTS = 6_000
 """Ops that are followed, on all paths together; each place where both cores wait or are at a loop counts as ten."""
-_MANY_ACTS = 24_000
+MANY_ACTS = 24_000
 """The same where signals alone are counted, or less is told apart."""
 _MUCH_KNOWN = 12
 """Literals known at a place past which each costs as much as one more place: loops in loops whose bounds are not
@@ -63,20 +63,21 @@ class Together:
     def __init__(
         self, talks: tuple[Talk, Talk], target: Target, automatic: bool, assumed: Cond,
         meeting: frozenset[Pair] | None = None, eager: int | None = None, strict: bool = False, forgets: bool = False,
-        ages: int = 0,
+        ages: int = 0, even: bool = False, every: int = 1, most: int = MOST_ACTS,
     ) -> None:
         self.why = ""
         self.gave_up = False
         self.exchange = (
             Ahead(talks, target, strict, ages) if ages else
-            Exchange(talks, target, automatic, meeting, eager, strict))
+            Exchange(talks, target, automatic, meeting, eager, strict, every))
         self._eager = eager
         self._assumed = frozenset(conjuncts(assumed))
         self.forgets = forgets
+        self._even = even
         self._joined: dict[Hashable, State] = {}
         self._talks = talks
         self._seen: dict[Hashable, list[Seen]] = {}
-        self._left = MOST_ACTS if eager is None and not forgets else _MANY_ACTS
+        self._left = most if eager is None and not forgets else MANY_ACTS
         self._made = 0
         start = State([(Frame(t.said, 0),) for t in talks], [Order(), Order()], self._assumed)
         for core, talk in enumerate(talks):
@@ -130,10 +131,15 @@ class Together:
         return state
 
     def _next(self, state: State, heads: list[int]) -> int:
-        """Whose loop goes on: in turn, but the inner one of two if those around are to start together."""
+        """Whose loop goes on: in turn, but the inner one of two if those around are to start together, and where `even`
+        first that for which more signals are under way: none is ahead for longer than the text makes it be."""
         depths = [len(state.stacks[core]) for core in heads]
         if self.forgets and len(set(depths)) > 1:
             return heads[depths.index(max(depths))]
+        if self._even and len(heads) == 2:
+            due = [sum(len(tokens) for (_, receiver), tokens in state.signals.items() if receiver == c) for c in heads]
+            if due[0] != due[1]:
+                return heads[due[1] > due[0]]
         return heads[0] if len(heads) == 1 or state.last != heads[0] else heads[1]
 
     def _forget(self, state: State, heads: list[int]) -> None:
