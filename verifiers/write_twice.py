@@ -28,6 +28,7 @@ from pypto_verified.index import (
     symbols_of,
 )
 from pypto_verified.pto.lanes import first_lane_alone
+from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.records import dataclass
 from verifiers.access import BLOCK, BLOCKS, LANE, Step, SymbolKind, Window
 from verifiers.access.symbols import UNCONSTRAINED, Symbols
@@ -39,6 +40,7 @@ from verifiers.race.places import box_of
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import conjuncts, names_of
+from verifiers.write_pushed import pushed_by_both
 
 _OWN = frozenset({SymbolKind.TRIP, SymbolKind.DEFINED})
 """Kinds of symbols whose value belongs to one run of an op."""
@@ -82,6 +84,12 @@ def _sites(context: Context) -> Iterator[TwiceSite]:
                     yield TwiceSite(
                         context, step.op, step.path, f"{op_text(step.op)} {window.view.name} lanes", window.view.name,
                         LANE, const(1), window.offsets, window.sizes, window.offsets, window.sizes, TRUE, alike=True)
+    for step in pushed_by_both(context.program):
+        if step.op not in alone:
+            pipe = f"pipe {pipe_id(step.op)}"
+            yield TwiceSite(
+                context, step.op, step.path, f"{op_text(step.op)} {pipe} lanes", f"a slot of {pipe}", LANE, const(1),
+                (), (), (), (), TRUE, alike=True)
 
 
 def _compared(
@@ -205,7 +213,7 @@ WRITE_TWICE: Rule[TwiceSite] = Rule(
     goal=lambda s: not s.why and (s.alike or _apart(s)),
     explain=_places,
     help=lambda s: "let the place grow by the size of the window from one index to the next, or store with an atomic",
-    mutant=lambda s: any_of((_apart(s), ne(s.starts[0], s.other_starts[0]))),
+    mutant=lambda s: any_of((_apart(s), *(ne(a, b) for a, b in zip(s.starts[:1], s.other_starts[:1], strict=True)))),
 )
 
 RULES = (WRITE_TWICE,)
