@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from pypto_verified.check import CheckOptions, verify_module
@@ -13,7 +15,7 @@ from tests.verifiers.examples_fifo import FREE, PUSH, pair_of_cores, pop
 from tests.verifiers.examples_race import VEC, barrier, both, exp, pipes, write
 from tests.verifiers.examples_race import read as load_a
 from tests.verifiers.examples_split import ACC
-from tests.verifiers.kernels import kernel
+from tests.verifiers.kernels import alloc, kernel, load, store, tile, view, window
 from tests.verifiers.test_both_sides import LOAD, STORE, crossing, goes_wrong, run
 from tests.verifiers.test_cores_wait import heard, told
 from tests.verifiers.test_group_flags import give, take
@@ -193,3 +195,33 @@ def test_a_tensor_that_is_only_read_may_be_handed_over_twice() -> None:
         "  func.func @k(%p: !pto.ptr<f32>) {\n    func.call @called(%p, %p) : (!pto.ptr<f32>, !pto.ptr<f32>) -> ()\n"
         "    return\n  }\n}\n")
     assert not [f for f in judged(text).findings if f.rule == "MODEL-OP"]
+
+
+def ends(name: str) -> str:
+    """A cube kernel that stores to %p and a vector kernel that loads from what it calls `name`, in no order."""
+    window_of = window("w", "pv", "%c0, %c0", "%c16, %c16", "16x16")
+    acc = tile(16, 16, "f32", "acc", "col_major", "row_major", 1024)
+    cube = (view("pv", "p", "c64", "c16"), alloc("t", acc, 0, "c16", "c16"), window_of, store("t", "w", acc, "16x16"))
+    vector = (view("pv", "p", "c64", "c16"), alloc("t", tile(16, 16), 0, "c16", "c16"), window_of,
+              load("w", "t", tile(16, 16), "16x16"))
+    bodies = (kernel("\n".join(body), kind=kind).replace("@k(", f"@k_{end}(")
+              for body, kind, end in ((cube, "cube", "aic"), (vector, "vector", "aiv")))
+    first, second = (body.removeprefix("module {\n").rstrip().removesuffix("}") for body in bodies)
+    return first + re.sub(r"%p\b", f"%{name}", second)
+
+
+@pytest.mark.requirement("EV-06", "VF-10")
+@pytest.mark.parametrize(("name", "given", "open_"), [
+    ("p", "%p, %q", False), ("x", "%p, %q", True), ("x", "%later, %q", True), ("x", "%r, %q", False)])
+def test_a_tensor_that_both_cores_are_given_needs_one_name(name: str, given: str, open_: bool) -> None:
+    """By two names no rule knows that it is one tensor; a run of the caller shows the race."""
+    pointers = "(!pto.ptr<f32>, !pto.ptr<f32>) -> ()"
+    text = "module {\n" + ends(name) + (
+        "  func.func @k(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>, %r: !pto.ptr<f32>) {\n"
+        "    %c8 = arith.constant 8 : index\n    %later = pto.addptr %p, %c8 : !pto.ptr<f32> -> !pto.ptr<f32>\n"
+        f"    func.call @k_aic(%p, %q) : {pointers}\n    func.call @k_aiv({given}) : {pointers}\n"
+        "    return\n  }\n}\n")
+    found = [f for f in judged(text).findings if f.rule == "MODEL-OP"]
+    assert bool(found) is open_
+    assert all(f.verdict is UNKNOWN and f.message.endswith("the other core is given by another name") for f in found)
+    assert bool(races(text)) is (open_ or name == "p")

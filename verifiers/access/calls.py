@@ -86,6 +86,31 @@ def given_twice(func: Func, call: Op, tensors: Mapping[Value, str], target: str)
     return twice if twice and (callee is None or _stores(callee, target, set())) else ()
 
 
+def given_otherwise(func: Func, call: Op, tensors: Mapping[Value, str], target: str) -> tuple[str, ...]:
+    """Tensors that a call hands over and that another one gives to the other kind of core by another name, though one
+    of the two writes some. What both cores of a kernel do to a tensor is compared by its name. `tensors`: as above."""
+    callee, own = func.callee(_name(call)), _named(func, call, tensors)
+    found: list[str] = []
+    for other in (op for op in walk_ops(func) if op.name == CALL and op is not call):
+        peer = func.callee(_name(other))
+        if callee is None or peer is None or {callee.kernel_kind, peer.kernel_kind} != {"cube", "vector"}:
+            continue
+        theirs = _named(func, other, tensors)
+        if _stores(callee, target, set()) or _stores(peer, target, set()):
+            found += [t for t in own if t in theirs and own[t] != theirs[t]]
+    return tuple(dict.fromkeys(found))
+
+
+def _named(func: Func, call: Op, tensors: Mapping[Value, str]) -> dict[str, frozenset[str]]:
+    """What a called function calls the tensors that it is handed."""
+    callee = func.callee(_name(call))
+    found: dict[str, set[str]] = {}
+    for value, arg in zip(call.operands(), callee.args if callee is not None else (), strict=False):
+        if value in tensors:
+            found.setdefault(tensors[value], set()).add(arg.name)
+    return {tensor: frozenset(names) for tensor, names in found.items()}
+
+
 _OUTSIDE = (PtrType, TensorViewType, PartitionViewType)
 
 

@@ -16,7 +16,7 @@ from pypto_verified.pto.types import ScalarType, TileBufType
 from pypto_verified.targets.pipes import is_for_kind
 from verifiers.access.arguments import Arguments
 from verifiers.access.buffers import Buffers
-from verifiers.access.calls import CALL, given_twice, unfollowed
+from verifiers.access.calls import CALL, given_otherwise, given_twice, unfollowed
 from verifiers.access.handles import is_buffer
 from verifiers.access.id_arrays import DECLARE, GET, SET, IdArrays
 from verifiers.access.program import Defined, Loop, Narrow, Operand, Reserved, Step, TileUse, Window
@@ -103,6 +103,8 @@ class StraightLine:
             roots = {v: found.base for v, found in self.handles.pointers.items()}
             for tensor in given_twice(self.program.func, op, roots, self.target):
                 self.program.gaps.append((op, f"%{tensor}, a tensor that is more than one argument of a call"))
+            for tensor in given_otherwise(self.program.func, op, roots, self.target):
+                self.program.gaps.append((op, f"%{tensor}, a tensor that the other core is given by another name"))
         step = self._step(op, path)
         for result in op.results:
             if isinstance(result.type, ScalarType) and result.type.dtype.is_integer:
