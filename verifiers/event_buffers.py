@@ -10,7 +10,7 @@ from pypto_verified.index.cond import TRUE
 from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
 from verifiers.access import AccessProgram, Step
-from verifiers.flags import Action, Trace, trip_names
+from verifiers.flags import Action, Trace, cores_of, trip_names
 from verifiers.race.sync import Kind, sync_of
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
@@ -46,12 +46,15 @@ def _actions(program: AccessProgram, target: Target) -> dict[int, Action]:
 
 @lru_cache(maxsize=1)
 def _traces(program: AccessProgram, target: Target, ladder: Ladder) -> list[Trace]:
-    actions = _actions(program, target)
+    """Each core of the function has ids of its own."""
+    every = _actions(program, target)
     found: list[Trace] = []
-    for pair in dict.fromkeys(a.pair for a in actions.values()):
-        fixed = {a.id.value for a in actions.values() if a.pair == pair and a.id is not None}
-        ids = range(BUFFER_IDS) if None in fixed else sorted(i for i in fixed if i is not None)
-        found += [Trace(program, actions, pair, id, ladder) for id in ids]
+    for foreign in cores_of(program).values() if every else ():
+        actions = {i: a for i, a in every.items() if a.step.op not in foreign}
+        for pair in dict.fromkeys(a.pair for a in actions.values()):
+            fixed = {a.id.value for a in actions.values() if a.pair == pair and a.id is not None}
+            ids = range(BUFFER_IDS) if None in fixed else sorted(i for i in fixed if i is not None)
+            found += [Trace(program, actions, pair, id, ladder) for id in ids]
     return [t for t in found if t.actions or t.at_exit.why]
 
 

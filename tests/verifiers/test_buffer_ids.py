@@ -108,3 +108,21 @@ def test_a_pipe_that_takes_a_buffer_without_waiting_is_not_followed(id: str) -> 
     assert goes.verdict is UNKNOWN
     assert PROVED not in {o.verdict for o in goes.obligations if o.rule == "RACE-WAR"}
     assert any(f.message.startswith("pto.get_buf") and "is not modelled" in f.message for f in goes.findings)
+
+
+TAKE, RETURN = (f"pto.{op}_buf[#pto.pipe_event_type<TLOAD>, 1]" for op in ("get", "rls"))
+
+
+@pytest.mark.requirement("EV-03")
+@pytest.mark.parametrize(("cube", "vector", "expected"), [
+    ((TAKE, RETURN), (TAKE, RETURN), {PROVED}),
+    ((TAKE,), (RETURN,), {PROVED, REFUTED}),
+    ((TAKE,), (RETURN, TAKE, RETURN), {PROVED, REFUTED}),
+])
+def test_what_the_cube_takes_no_vector_core_gives_back(
+    cube: tuple[str, ...], vector: tuple[str, ...], expected: set[Verdict]
+) -> None:
+    """Each core has buffers of its own."""
+    sections = "\n".join(("pto.section.cube {", *cube, "}", "pto.section.vector {", *vector, "}"))
+    text = flags(sections).replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")
+    assert verdicts(check(text, chip="a5", families="EVENT"), "EVENT-BUFFER") == expected
