@@ -33,6 +33,8 @@ from verifiers.global_memory import loaded, stored
 from verifiers.rule import SAFETY, Rule, always
 from verifiers.sites import Context, Site, op_text
 
+BY_INDEX = frozenset({"pto.mscatter"})
+"""Ops that write of a window what indices say."""
 CALLERS_PLACE = "a window whose place a caller decides is not followed"
 
 
@@ -72,10 +74,12 @@ class GridSite(Site):
 
 
 def stores_by_tensor(context: Context) -> Iterator[list[tuple[Step, Window]]]:
-    """All stores to each tensor that is never read and not written by what is not modelled."""
+    """All stores of whole windows to each tensor that is never read, or declared as written only, and not written by
+    what is not modelled."""
     steps = context.program.steps
     stores = [(s, placed(w)) for s in steps for w in stored(s)]
-    read = {w.view.base for s in steps for w in loaded(s)}
+    read = {w.view.base for s in steps for w in loaded(s)} - {argument for argument, _ in context.outputs}
+    read |= {w.view.base for s, w in stores if s.op.name in BY_INDEX}
     if all(s.modelled for s in steps):
         for base in dict.fromkeys(w.view.base for _, w in stores if w.view.base not in read):
             yield [(s, w) for s, w in stores if w.view.base == base]

@@ -33,7 +33,7 @@ from verifiers.led import truths_passed
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import conjuncts, names_of
-from verifiers.write_grid import placed
+from verifiers.write_grid import BY_INDEX, placed
 from verifiers.write_levels import Untold, conditions, waits
 from verifiers.write_nest import nest_site
 from verifiers.write_parts import Part, element_of, part_of
@@ -41,8 +41,6 @@ from verifiers.write_union import union_sites
 
 _FIXED = frozenset({SymbolKind.DIM, SymbolKind.PARAM, SymbolKind.SIZE, SymbolKind.BLOCK, SymbolKind.LAUNCH})
 _READ = frozenset({SymbolKind.DATA, SymbolKind.OPAQUE})
-_BY_INDEX = frozenset({"pto.mscatter"})
-"""Ops that write of a window what indices say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +91,18 @@ def _element(step: Step, argument: str) -> bool:
 
 def _waits(context: Context, step: Step, window: Window) -> bool:
     """Whether a store may not write all of its window in some run."""
-    if step.op.name in _BY_INDEX or window.parent is not None or any(x.lower is None for x in step.loops):
+    if step.op.name in BY_INDEX or window.parent is not None or any(x.lower is None for x in step.loops):
+        return True
+    if _read(context, window):
         return True
     waiting = waits(step, window, context.ladder, _known(context))
     return bool(waiting.guards or waiting.runs)
+
+
+def _read(context: Context, window: Window) -> bool:
+    """Whether data say where a window is."""
+    read = _names(context, _READ)
+    return any(read & symbols_of(e).keys() for e in window.offsets)
 
 
 def _known(context: Context) -> Cond:
@@ -129,8 +135,10 @@ def _site(context: Context, stores: list[tuple[Step, Window]]) -> TakenSite:
 
 def _made(context: Context, step: Step, window: Window, like: Window) -> Made:
     """Untold where what a store writes is not followed."""
-    if step.op.name in _BY_INDEX:
+    if step.op.name in BY_INDEX:
         raise Untold("data decide where a scatter writes")
+    if _read(context, window):
+        raise Untold("data decide where a store goes")
     if window.parent is not None or window.bounds != like.bounds:
         raise Untold("what is stored through several views of a tensor is not followed")
     symbols = context.program.symbols

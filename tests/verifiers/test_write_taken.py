@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from pypto_verified.report.model import FunctionResult, Verdict
-from tests.verifiers.kernels import check, finding, kernel, obligations, store, verdicts, view, window
+from tests.verifiers.kernels import check, finding, kernel, load, obligations, store, verdicts, view, window
 from tests.verifiers.stores import VEC, output, rows
 
 PROVED, REFUTED, UNKNOWN = Verdict.PROVED, Verdict.REFUTED, Verdict.UNKNOWN
@@ -105,7 +105,9 @@ LOADED = "%x = pto.load_scalar %p[%c0] : !pto.ptr<f32> -> f32"
     ((view("e", "q", "c16"), *ON_MORE, WHOLE, "}", window("v", "e", "%c0, %c0", "%c16, %c64"), store("t", "v", VEC)),
      "several views"),
     (("pto.store_scalar %one, %q[%c0] : !pto.ptr<f32>, f32",), "one by one"),
-], ids=["block", "data", "loop", "two arguments", "two in one", "while", "views", "elements"])
+    (("%y = pto.load_scalar %p[%c0] : !pto.ptr<f32> -> i32", "%r = arith.index_cast %y : i32 to index",
+      rows("r", "c32")), "data decide where a store goes"),
+], ids=["block", "data", "loop", "two arguments", "two in one", "while", "views", "elements", "place"])
 def test_what_is_not_followed_is_open(body: tuple[str, ...], why: str) -> None:
     result = to(*body)
     assert verdicts(result, "WRITE-TAKEN") == {UNKNOWN}
@@ -136,6 +138,14 @@ def test_a_window_of_a_window_is_one_of_the_tensor() -> None:
 
     assert parts("c32") == {PROVED}
     assert parts("c16") == {REFUTED}
+
+
+@pytest.mark.parametrize(("step", "verdict"), [("c32", PROVED), ("c64", REFUTED)])
+def test_an_output_that_is_read_too_is_written_wholly(step: str, verdict: Verdict) -> None:
+    """Only that which is not declared as written only may be written in part."""
+    body = ("scf.for %i = %c0 to %c128 step %" + step + " {", window("r", "o", "%i, %c0", "%c32, %c64"),
+            load("r", "t", VEC), ROWS, "}")
+    assert verdicts(to(*body, extent="c128"), "WRITE-NEST") == {verdict}
 
 
 def test_a_store_of_nothing_is_none() -> None:
