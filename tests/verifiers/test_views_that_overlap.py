@@ -61,6 +61,22 @@ def test_rows_of_two_views_may_lie_between_each_other(columns: str, expected: se
     assert result.verdict is (Verdict.REFUTED if expected else Verdict.PROVED)
 
 
+@pytest.mark.requirement("EV-02")
+@pytest.mark.parametrize(("row", "ordered", "races"), [(1, False, True), (1, True, False), (2, False, False)])
+def test_one_long_row_lies_in_the_rows_of_another_view(row: int, ordered: bool, races: bool) -> None:
+    """A row of 128 is rows 0 and 1 of 64, whatever stride the view of one row has."""
+    long = tile(1, 128, valid=("1", "128"))
+    text = _rows(
+        "c64", view("line", "q", "c1", "c128").replace("strides = [%c128", "strides = [%c64"),
+        window("stored", "v", f"%c{row}, %c0", "%c1, %c64", "1x64"),
+        window("all", "line", "%c0, %c0", "%c1, %c128", "1x128"), f"%w = pto.alloc_tile addr = %a8192 : {long}",
+        store("t", "stored", ROW, "1x64"), both("MTE3 MTE2") if ordered else "", load("all", "w", long, "1x128"))
+    result = replayed(check(text, families="RACE"), read(text, "k.pto"), target("a2a3"), 0, {})
+    assert result.verdict is (Verdict.REFUTED if races else Verdict.PROVED)
+    if races:
+        assert finding(result, "RACE-RAW").replay.startswith("confirmed: ")
+
+
 def _numbers(*values: int) -> tuple[Expr, ...]:
     return tuple(const(v) for v in values)
 

@@ -35,10 +35,10 @@ class Placed:
             if not rect.span:
                 return None
             return OnChip(self.slots.arena(arena), self._number(base), rect)
-        offsets, sizes, strides = (
-            tuple(self._number(e) for e in part) for part in (place.offsets, place.sizes, place.strides))
+        offsets, sizes, strides, dims = (
+            tuple(self._number(e) for e in part) for part in (place.offsets, place.sizes, place.strides, place.dims))
         return Box(
-            place.arena, self._number(place.offset), offsets, sizes, strides, place.itemsize,
+            place.arena, self._number(place.offset), offsets, sizes, strides, place.itemsize, dims,
             TRUE if place.nested is TRUE or self.values.holds(place.nested) else FALSE)
 
     def _number(self, e: Expr) -> Expr:

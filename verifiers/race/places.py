@@ -16,6 +16,7 @@ from pypto_verified.index import (
     const,
     evaluate,
     holds,
+    maximum,
     substitute,
     substitute_cond,
     symbols_of,
@@ -63,7 +64,8 @@ class OnChip:
 @dataclass(frozen=True, slots=True, eq=False)
 class Box:
     """A box of global memory behind the pointer `arena`: element `offset + sum(offsets[i] * strides[i])` is its first
-    one, `sizes` counts elements along each axis; `itemsize` in bytes; `nested`: see there."""
+    one, `sizes` counts elements along each axis; `itemsize` in bytes; `dims`: extents of the tensor, `nested`: see
+    there."""
 
     arena: Hashable
     offset: Expr
@@ -71,6 +73,7 @@ class Box:
     sizes: tuple[Expr, ...]
     strides: tuple[Expr, ...]
     itemsize: int
+    dims: tuple[Expr, ...] = ()
     nested: Cond = TRUE
 
     def exprs(self) -> tuple[Expr, ...]:
@@ -78,16 +81,18 @@ class Box:
 
     def at(self, values: Symbols) -> Box:
         """The place with symbols replaced."""
-        offsets, sizes, strides = (
-            tuple(substitute(e, values) for e in part) for part in (self.offsets, self.sizes, self.strides))
-        return Box(self.arena, substitute(self.offset, values), offsets, sizes, strides, self.itemsize,
+        offsets, sizes, strides, dims = (
+            tuple(substitute(e, values) for e in part) for part in (
+                self.offsets, self.sizes, self.strides, self.dims))
+        return Box(self.arena, substitute(self.offset, values), offsets, sizes, strides, self.itemsize, dims,
                    substitute_cond(self.nested, values))
 
     def where(self, numbers: Mapping[str, int]) -> Box:
         """The place with a number for each symbol. Raises ZeroDivisionError where one has none."""
-        offsets, sizes, strides = (
-            tuple(const(evaluate(e, numbers)) for e in part) for part in (self.offsets, self.sizes, self.strides))
-        return Box(self.arena, const(evaluate(self.offset, numbers)), offsets, sizes, strides, self.itemsize,
+        offsets, sizes, strides, dims = (
+            tuple(const(evaluate(e, numbers)) for e in part) for part in (
+                self.offsets, self.sizes, self.strides, self.dims))
+        return Box(self.arena, const(evaluate(self.offset, numbers)), offsets, sizes, strides, self.itemsize, dims,
                    _truth(self.nested, numbers))
 
     def key(self) -> Hashable:
@@ -123,14 +128,14 @@ def box_of(window: Window) -> Box:
         parent = parent.parent
     view = window.view
     return Box(_pointer(view.base), view.offset, tuple(offsets), window.sizes, view.strides, view.dtype.bytes,
-               nested(view.dims, view.strides))
+               view.dims, nested(view.dims, view.strides))
 
 
 def view_box(view: TensorView) -> Box:
     """A whole tensor."""
     zeros = tuple(const(0) for _ in view.dims)
     return Box(_pointer(view.base), view.offset, zeros, view.dims, view.strides, view.dtype.bytes,
-               nested(view.dims, view.strides))
+               view.dims, nested(view.dims, view.strides))
 
 
 def nested(dims: tuple[Expr, ...], strides: tuple[Expr, ...]) -> Cond:
@@ -191,7 +196,7 @@ def _numbers_apart(a: Box, b: Box) -> Cond | None:
     (low, high), (other_low, other_high) = (_span(*numbers) for numbers in found)
     if high <= other_low or other_high <= low:
         return TRUE
-    if _one_grid(a, b) and a.nested is TRUE and b.nested is TRUE:
+    if _one_grid(a, b) and _nested(a, b) is TRUE:
         return None
     one, other = (_bursts(*numbers) for numbers in found)
     return None if one is None or other is None else FALSE if _share(one, other) else TRUE
@@ -252,8 +257,18 @@ def _boxes_apart(a: Box, b: Box) -> Cond:
     axes = any_of(
         any_of((p + m <= q, q + n <= p))
         for p, m, q, n in zip(a.offsets, a.sizes, b.offsets, b.sizes, strict=True))
-    alone = len(a.offsets) > 1 and a.nested is TRUE and b.nested is TRUE
-    return any_of((empty, axes)) if alone else any_of((empty, axes & a.nested & b.nested, _in_line(a, b)))
+    places = _nested(a, b)
+    if len(a.offsets) > 1 and places is TRUE:
+        return any_of((empty, axes))
+    return any_of((empty, axes & places, _in_line(a, b)))
+
+
+def _nested(a: Box, b: Box) -> Cond:
+    """`nested` for both tensors together: one of a single row, however long, lies within those of many rows."""
+    alike = _uids(a.dims) == _uids(b.dims)
+    if alike or a.nested is FALSE or b.nested is FALSE:
+        return a.nested & b.nested
+    return a.nested & b.nested & nested(tuple(maximum(m, n) for m, n in zip(a.dims, b.dims, strict=True)), a.strides)
 
 
 def _in_line(a: Box, b: Box) -> Cond:
