@@ -11,7 +11,7 @@ from pypto_verified.layouts import Space
 from pypto_verified.targets import Target
 from verifiers.race.accesses import Access, accesses_of
 from verifiers.race.parts import Part, shared_by
-from verifiers.race.places import Place, apart
+from verifiers.race.places import OnChip, Place, apart
 
 _OF_OTHERS = {"cube": Space.VEC, "vector": Space.MAT}
 """The memory of the other kind of core that a core of a kind reaches."""
@@ -35,10 +35,23 @@ def shared_on_chip(parts: list[Part], target: Target) -> Iterator[tuple[Part, Ac
             for b in _in_space(other, _OF_OTHERS[one.kind], target):
                 for a in reached:
                     steps = (a.step.index, b.step.index)
-                    meets = a.place.arena == b.place.arena and (a.writes or b.writes)
-                    if meets and steps not in seen and apart(_of_another(a.place, shared), b.place) is not TRUE:
+                    if (a.writes or b.writes) and steps not in seen and _meet(a, b, other, shared):
                         seen.add(steps)
                         yield one, a, other, b
+
+
+def _meet(a: Access, b: Access, other: Part, shared: frozenset[str]) -> bool:
+    """Whether `a` of a core may touch a byte of `b` of the `other` one, in whose memory it is: of one of its tiles, or
+    of a slot of a pipe, which lies in a buffer that it reserves."""
+    if a.place.arena == b.place.arena:
+        return apart(_of_another(a.place, shared), b.place) is not TRUE
+    space, root = a.place.arena, b.tile.root if b.tile is not None else None
+    if not isinstance(space, Space) or not isinstance(a.place, OnChip) or root is None or root.kind != "pop":
+        return False
+    start, rings = a.place.base.value, [ring for ring in other.program.reserved if ring.space is space]
+    return not rings or any(
+        start is None or ring.base is None or (start < ring.base + ring.bytes and ring.base < start + a.place.rect.span)
+        for ring in rings)
 
 
 def _of_another(place: Place, shared: frozenset[str]) -> Place:
