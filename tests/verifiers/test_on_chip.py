@@ -40,7 +40,8 @@ def test_a_tile_that_a_cube_moves_into_the_slots_of_a_pipe_meets_what_is_popped(
 ) -> None:
     """The vector cores reserve 32768 bytes from 0 on for the slots, and use each tile where it lies."""
     whole = tile(32, 64)
-    move = (f"%at = arith.constant {address} : i64", alloc("u", whole, "at", "c32", "c64"), f"pto.tmov ins(%c : {WIDE}) outs(%u : {whole})")
+    move = (f"%at = arith.constant {address} : i64", alloc("u", whole, "at", "c32", "c64"),
+            f"pto.tmov ins(%c : {WIDE}) outs(%u : {whole})")
     text = pair_of_cores("\n".join((PUSH, *move)), "\n".join((NEAR, pop(), COPY, FREE)), memory=False)
     module = read(text, "k.pto")
     results = verify(module, target("a5"), Options(families=frozenset({"RACE"}), explicit_sync=True))
