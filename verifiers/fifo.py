@@ -21,6 +21,7 @@ from verifiers.fifo_turns import Stuck, several, stuck, unsure
 from verifiers.pipes import LANES, Peer, facts_of, peers, used
 from verifiers.race.copied import copied
 from verifiers.race.rings import FREES
+from verifiers.race.sides import sides_of
 from verifiers.race.values import Values
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
@@ -140,7 +141,14 @@ def _waits(context: Context, peer: Peer, lane: int) -> tuple[tuple[Stuck, ...], 
     """(runs in which both ends wait for each other, with sizes that are not ruled out; why there may be others)."""
     asked = context.program, peer, lane, _slots(context), context.target
     found = tuple(s for s in stuck(*asked) if Values(context.program, s.given).holds(context.assumed))
-    return found, "" if found else unsure(*asked)
+    why = "" if found else unsure(*asked)
+    return found, "" if why and _followed(context, peer) else why
+
+
+def _followed(context: Context, peer: Peer) -> bool:
+    """Whether no core waits for ever where both are followed side by side (see `race.together`)."""
+    sides = sides_of(context)
+    return sides is not None and any(p.program.func is peer.program.func for p in sides.parts) and not sides.why
 
 
 def _slots(context: Context) -> tuple[tuple[int, int], ...]:

@@ -1,7 +1,7 @@
 """How often a function pushes, pops and frees on a pipe: a sum over its ops of trip counts, under conditions.
 
-Turns of loops in which a condition on the turn holds are counted where they are few; else their number is a symbol,
-which is the same at both ends where the loops and the condition are.
+Turns of loops in which a condition on the turn holds are counted where they are few, or have a closed form; else their
+number is a symbol, which is the same at both ends where the loops and the condition are.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.records import dataclass
 from verifiers.access import AccessProgram, Step, SymbolKind
 from verifiers.access.calls import reached
+from verifiers.fifo_sums import turns_that_hold
 from verifiers.pipe_nest import branches, tested
 from verifiers.pipes import LANE
 from verifiers.recurrence import counted, trips
@@ -179,6 +180,10 @@ def _number(turns: _Turns) -> Expr:
     counted_up = _counted_up(turns.loops, turns.held, 0)
     if counted_up is not None:
         return const(counted_up)
+    closed = turns_that_hold(
+        tuple((number, f"{_TURN}{n}") for n, number in enumerate(turns.loops)), turns.held)
+    if closed is not None:
+        return closed
     of, when = ", ".join(map(repr, turns.loops)), " and ".join(sorted(map(repr, turns.held)))
     return symbol(f"{_TURNS}of {of}: {when}", 0)
 

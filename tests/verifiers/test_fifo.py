@@ -118,6 +118,8 @@ def test_a_pop_without_any_push_waits_for_ever() -> None:
 
 EVEN = "%r = arith.remsi %i, %c2 : index\n%q = arith.cmpi eq, %r, %c0 : index\nscf.if %q {"
 LATE = "%q = arith.cmpi sgt, %i, %c2 : index\nscf.if %q {"
+FIRST = "%q = arith.cmpi sle, %i, %c2 : index\nscf.if %q {"
+SQUARE = "%s = arith.muli %i, %i : index\n%q = arith.cmpi sle, %s, %n : index\nscf.if %q {"
 
 
 @pytest.mark.requirement("XC-09")
@@ -138,16 +140,19 @@ def test_turns_in_which_one_condition_holds_are_as_many_at_both_ends(when: str, 
     (turns("%n", PUSH, EVEN, PUSH, "} else {", PUSH, "}"), turns("%n", BOTH, BOTH.replace("%t", "%u")), Verdict.PROVED,
      Verdict.PROVED),
     (turns("%n", EVEN, PUSH, "}"), turns("%n", LATE, BOTH, "}"), Verdict.UNKNOWN, Verdict.UNKNOWN),
-    (turns("%n", EVEN, PUSH, "}"), turns("%n", BOTH), Verdict.UNKNOWN, Verdict.UNKNOWN),
+    (turns("%n", EVEN, PUSH, "}"), turns("%n", BOTH), Verdict.UNKNOWN, Verdict.PROVED),
+    (turns("%n", LATE, "} else {", PUSH, "}"), turns("%n", FIRST, BOTH, "}"), Verdict.PROVED, Verdict.PROVED),
+    (turns("%n", SQUARE, PUSH, "}"), turns("%n", BOTH), Verdict.UNKNOWN, Verdict.UNKNOWN),
     (turns("%n", EVEN, PUSH, PUSH, "}"), turns("%n", EVEN, BOTH, BOTH.replace("%t", "%u"), "}"), Verdict.PROVED,
      Verdict.PROVED),
     (turns("%n", turns("%i", PUSH).replace("scf.for %i", "scf.for %j")),
      turns("%n", turns("%i", BOTH).replace("scf.for %i", "scf.for %j")), Verdict.PROVED, Verdict.PROVED),
 ])
-def test_turns_of_a_condition_are_counted_where_they_are_few_and_otherwise_equal_or_unknown(
+def test_turns_of_a_condition_are_counted_where_they_are_few_or_have_a_closed_form_and_else_equal_or_unknown(
     pushes: str, pops: str, popped: Verdict, drained: Verdict
 ) -> None:
-    """Of eight turns four are even and five come after the third; a push in both branches is one in each turn."""
+    """Of eight turns four are even and five come after the third; a push in both branches is one in each turn. Those
+    that are even and those after the third are as many for some sizes; one comes before the root of a size or not."""
     text = pair_of_cores(pushes, pops)
     assert (verdicts(text, "FIFO-POP"), verdicts(text, "FIFO-DRAIN")) == ({popped}, {drained})
 

@@ -121,3 +121,19 @@ def test_two_rings_in_one_direction_may_let_both_ends_wait(tiles: str, expected:
         text = text.replace(line, f"{line}\n{second(line)}")
     assert hangs(text, n=1) is (expected is REFUTED)
     assert verdicts(text, "FIFO-POP") == {expected}
+
+
+EVERY_OTHER = "%r = arith.remsi %i, %c2 : index\n%q = arith.cmpi eq, %r, %c0 : index\nscf.if %q {"
+ONCE_BACK = turns("%n", pop(), FREE, EVERY_OTHER, GIVE, "}")
+
+
+@pytest.mark.requirement("XC-09", "VF-01")
+@pytest.mark.parametrize(("cube", "expected"), [
+    (turns("%n", PUSH, EVERY_OTHER, take(), "}"), PROVED), (turns("%n", EVERY_OTHER, take(), "}", PUSH), UNKNOWN),
+])
+def test_a_tile_back_in_every_other_turn_is_followed_for_every_size(cube: str, expected: Verdict) -> None:
+    """The lanes answer the first tile, the third and so on; a cube that waits for the answer before it has pushed the
+    tile waits for ever."""
+    text = exchange(cube, ONCE_BACK)
+    assert verdicts(text, "FIFO-POP") == {expected}
+    assert {hangs(text, n=n) for n in (1, 2, 7)} == {expected is not PROVED}

@@ -34,7 +34,8 @@ _FEW_AGES = 4
 
 
 class Sides:
-    """The `parts` of a kernel. `meeting`: accesses to global memory, of the cube and of a vector core, that may share a byte and conflict."""
+    """The `parts` of a kernel. `meeting`: accesses to global memory, of the cube and of a vector core, that may share a
+    byte and conflict."""
 
     def __init__(
         self, parts: tuple[Part, ...], shared: frozenset[str], target: Target, automatic: bool, strict: bool,
