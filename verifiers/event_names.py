@@ -4,6 +4,7 @@ uses, pipes that the core has."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from pypto_verified.index import Cond, Expr, all_of, ne
 from pypto_verified.index.cond import FALSE
@@ -14,7 +15,7 @@ from pypto_verified.targets.events import FOREIGN_PIPES, pipe_of
 from pypto_verified.targets.model import Pair
 from pypto_verified.targets.pipes import LANE_IDS, flag_count
 from verifiers.cross_flags import named_flag
-from verifiers.flags import actions_of, kinds_of, trip_names
+from verifiers.flags import actions_of, run_by, trip_names
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 
@@ -70,12 +71,13 @@ class CrossSite(Site):
 
 def _between_cores(context: Context) -> Iterator[CrossSite]:
     target, reserved = context.target, context.target.reserved_flags
-    kind_of = kinds_of(context.program)
+    kinds_of = run_by(context.program)
     for step in context.program.steps:
         flag = named_flag(step, target)
         if flag is None:
             continue
-        kind, first = kind_of(step), min(row.flag for row in reserved)
+        kinds, first = kinds_of(step), min(row.flag for row in reserved)
+        kind = min(kinds, key=lambda kind: flag_count(flag.scope, kind, target), default="")
         ids, label = flag_count(flag.scope, kind, target), op_text(step.op)
         if flag.id is None:
             yield CrossSite(context, step.op, step.path, label, None, FALSE, first, ids, kind)
@@ -126,14 +128,15 @@ class PipeSite(Site):
 
 
 def _named_pipes(context: Context) -> Iterator[PipeSite]:
-    kind_of = kinds_of(context.program)
+    kinds_of = run_by(context.program)
     for step in context.program.steps:
-        kind, row, flag = kind_of(step), TABLE.get(step.op.name), named_flag(step, context.target)
+        row, flag = TABLE.get(step.op.name), named_flag(step, context.target)
         ignored = flag is not None and not flag.sets and flag.row.stalls_core
-        if kind and row is not None and row.effect == "sync" and not ignored:
+        if row is not None and row.effect == "sync" and not ignored:
             named = (step.op.attrs.get(a) for a in _PIPE_ATTRS)
-            for pipe in dict.fromkeys(pipe_of(a.member) for a in named if isinstance(a, EnumAttr)):
-                yield PipeSite(context, step.op, step.path, f"{op_text(step.op)} {pipe}", pipe, kind)
+            pipes = dict.fromkeys(pipe_of(a.member) for a in named if isinstance(a, EnumAttr))
+            for pipe, kind in product(pipes, kinds_of(step)):
+                yield PipeSite(context, step.op, step.path, f"{op_text(step.op)} {pipe} {kind}", pipe, kind)
 
 
 EVENT_PIPE: Rule[PipeSite] = Rule(

@@ -280,6 +280,12 @@ def kinds_of(program: AccessProgram) -> Callable[[Step], str]:
     return lambda step: named.get(step.op, program.func.kernel_kind)
 
 
+def run_by(program: AccessProgram) -> Callable[[Step], tuple[str, ...]]:
+    """The kinds of cores that run a step: what stands outside of sections runs on all that there are sections for."""
+    kind_of, every = kinds_of(program), tuple(sections_of(program))
+    return lambda step: (kind,) if (kind := kind_of(step)) else every
+
+
 def cores_of(program: AccessProgram) -> dict[str, frozenset[Op]]:
     """The cores a function runs on, by name: the ops that are not theirs because they stand in another core's section.
     One nameless core where there are no sections."""

@@ -114,3 +114,19 @@ def test_a_cubes_flag_for_its_second_lane_beside_a_pipe_counts_as_that_of_the_la
         result = ids(named("pto.set_intra_block", str(id), *pipe, kind="cube"), "a5")
         assert verdicts(result, "EVENT-FIFO") == {expected}
         assert {"LANE-OFFSET" in o.assumptions for o in result.obligations if o.rule == "EVENT-FIFO"} == {True}
+
+
+@pytest.mark.requirement("EV-03", "EV-05")
+@pytest.mark.parametrize(("op", "rule", "expected"), [
+    ("pto.sync.set <PIPE_MTE2>, 3", "EVENT-PIPE", {PROVED}),
+    ("pto.sync.set <PIPE_FIX>, 3", "EVENT-PIPE", {PROVED, REFUTED}),
+    ("pto.barrier <PIPE_V>", "EVENT-PIPE", {PROVED, REFUTED}),
+    ("pto.set_intra_block <PIPE_MTE2>, 3", "EVENT-CROSS", {PROVED}),
+    ("pto.set_intra_block <PIPE_MTE2>, 19", "EVENT-CROSS", {REFUTED})])
+def test_what_stands_outside_of_sections_runs_on_both_kinds_of_cores(
+    op: str, rule: str, expected: set[Verdict]
+) -> None:
+    """And each has to have the pipe and the flag."""
+    sections = f"{op}\npto.section.cube {{\n}}\npto.section.vector {{\n}}"
+    text = kernel(sections).replace(" attributes {pto.kernel_kind = #pto.kernel_kind<vector>}", "")
+    assert verdicts(ids(text, "a5"), rule) == expected
