@@ -63,5 +63,6 @@ def test_of_blocks_one_counts_that_every_way_goes_through() -> None:
 
 
 def test_a_loop_of_blocks_makes_nothing_for_its_first_turn() -> None:
-    assert not first("cf.br ^head", "^head:", FREE, "cf.br ^made", "^made:", BACK, "cf.cond_br %c, ^head, ^end", "^end:")
-    assert first("cf.br ^head", "^head:", BACK, "cf.br ^used", "^used:", FREE, "cf.cond_br %c, ^head, ^end", "^end:")
+    again = ["cf.cond_br %c, ^head, ^end", "^end:"]
+    assert not first("cf.br ^head", "^head:", FREE, "cf.br ^made", "^made:", BACK, *again)
+    assert first("cf.br ^head", "^head:", BACK, "cf.br ^used", "^used:", FREE, *again)

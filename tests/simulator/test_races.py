@@ -74,7 +74,7 @@ def test_a_signal_tells_what_was_complete_when_it_was_given() -> None:
     assert add.known == [1, 0] and load.done == [2, 0]
     load.drain()
     assert load.known == [2, 0]
-    assert together([token, Token([0, 3], [0, 0], [0, 0])]).done == join([1, 0], [0, 3]) == [1, 3]
+    assert together([token, Token([0, 3], [0, 0], [0, 0], [0, 0])]).done == join([1, 0], [0, 3]) == [1, 3]
 
 
 def three_pipes() -> Timed:

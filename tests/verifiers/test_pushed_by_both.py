@@ -1,6 +1,7 @@
 """Whole tiles that both lanes push into one slot: they are taken to be the same, and --strict does not prove it.
 
-A push without a split writes from the slot's first byte on, whichever lane pushes (PTO-ISA TPush.hpp of both targets)."""
+A push without a split writes from the slot's first byte on, whichever lane pushes (PTO-ISA TPush.hpp, of
+both targets)."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Checks:
             p: ordered_on_pipe(world.target, p, Hazard.WAW, world.strict) for p in world.target.pipes}
         self._places: dict[int, tuple[Access, object, Region | None]] = {}
         self._pairs: dict[tuple[int, int, str, str], set[Hazard]] = {}
-        self._unseen: set[tuple[int, int]] = set()
+        self._unseen: set[tuple[int, int, bool]] = set()
         self._released: dict[Region, list[tuple[Stamp, Callable[[], bool]]]] = {}
         self._early: list[tuple[Conflict, Item, object, Callable[[], bool]]] = []
 
@@ -131,13 +131,16 @@ class Checks:
                 self._missing(stamp, item, memory, (region.start, region.start + region.pattern.high), fences)
 
     def _missing(
-        self, write: Stamp, item: Item, memory: str, shared: tuple[int, int], fences: tuple[str, ...]
+        self, write: Stamp, item: Item, memory: str, shared: tuple[int, int], fences: tuple[str, ...],
+        covered: bool = False,
     ) -> None:
-        """Note a write that is not visible to `item`, once a pair of ops."""
-        pair = (id(write.item.op), id(item.op))
+        """Note a write that is not visible to `item`, once a pair of ops; `covered`: another core has written over
+        it."""
+        pair = (id(write.item.op), id(item.op), covered)
         if pair not in self._unseen:
             self._unseen.add(pair)
-            self.world.outcome.unseen.append(
+            outcome = self.world.outcome
+            (outcome.covered if covered else outcome.unseen).append(
                 Unseen(write.item.core.at(write.item), item.core.at(item), memory, *shared, fences))
 
     def _race(self, found: Conflict, item: Item, memory: object) -> None:
@@ -165,16 +168,22 @@ class Checks:
     def _check_seen(self, region: Region, item: Item, lane: Timeline, memory: str) -> None:
         """Whether each write that is ordered before this read has been made visible."""
         for near in region.near:
-            last = near.writer
-            if last is None or last.thread == lane.index or last.count > lane.known[last.thread]:
-                continue
-            writer, reader = last.item.core, item.core
-            kind = "scalar" if last.item.pipe == "S" else "bulk"
-            unit = "scalar" if item.pipe == "S" else "bulk"
-            fences = fences_between(kind, unit if writer is reader else f"other {unit}", self.world.strict)
-            shared = region.shared(near)
-            if fences and not _visible(last, lane, fences) and shared is not None:
-                self._missing(last, item, memory, shared, fences)
+            for last in (near.writer, near.covered.get(item.core.index)):
+                if last is not None:
+                    self._check_write(last, near, region, item, lane, memory)
+
+    def _check_write(
+        self, last: Stamp, near: Region, region: Region, item: Item, lane: Timeline, memory: str
+    ) -> None:
+        if last.thread == lane.index or last.count > lane.known[last.thread]:
+            return
+        kind = "scalar" if last.item.pipe == "S" else "bulk"
+        unit = "scalar" if item.pipe == "S" else "bulk"
+        own = last.item.core is item.core
+        fences = fences_between(kind, unit if own else f"other {unit}", self.world.strict)
+        shared = region.shared(near)
+        if fences and not _visible(last, lane, fences) and shared is not None:
+            self._missing(last, item, memory, shared, fences, last is not near.writer)
 
 
 def _visible(write: Stamp, lane: Timeline, fences: tuple[str, ...]) -> bool:

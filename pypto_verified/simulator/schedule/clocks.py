@@ -6,6 +6,7 @@ that one is complete is known to a later op of the same pipe only where the pipe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeAlias
 
 from pypto_verified.records import dataclass
@@ -20,25 +21,31 @@ def join(a: Clock, b: Clock) -> Clock:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """What a signal carries: `done`, ops that are complete; `seen`, those whose writes to global memory a fence has
-    published; `cleaned`, those between which and the data cache a cleaning stands; `origin`, the steps of the run that
-    gave it."""
+    """What a signal carries: `done`, ops that are complete; `seen`, those whose writes to global memory this core sees,
+    by a fence behind them; `published`, those that any core sees, by a fence of the core that has written; `cleaned`,
+    those between which and the data cache a cleaning stands; `origin`, the steps of the run that gave it."""
 
     done: Clock
     seen: Clock
+    published: Clock
     cleaned: Clock
     origin: tuple[int, ...] = ()
+
+    def abroad(self) -> Token:
+        """What it tells another core: a fence of this one has published nothing that others have written."""
+        return replace(self, seen=self.published)
 
 
 class Timeline:
     """One pipe of one core: entry `index` of the clocks.
 
-    `known`: complete before the pipe's next op starts; `done`: complete when all its ops so far are; `seen`, `cleaned`:
-    as in Token, of what it knows; `count`: its ops so far; `learned`: what the scalar unit's last wait told it; `now`:
-    the pipe's last step in the run, `heard` the steps that it waited for.
+    `known`: complete before the pipe's next op starts; `done`: complete when all its ops so far are; `seen`,
+    `published`, `cleaned`: as in Token, of what it knows; `count`: its ops so far; `learned`: what the scalar unit's
+    last wait told it; `now`: the pipe's last step in the run, `heard` the steps that it waited for.
     """
 
-    __slots__ = ("cleaned", "count", "done", "fresh", "heard", "in_order", "index", "known", "learned", "now", "seen")
+    __slots__ = ("cleaned", "count", "done", "fresh", "heard", "in_order", "index", "known", "learned", "now",
+                 "published", "seen")
 
     def __init__(self, index: int, size: int, in_order: bool) -> None:
         self.index = index
@@ -47,6 +54,7 @@ class Timeline:
         self.known: Clock = [0] * size
         self.done: Clock = [0] * size
         self.seen: Clock = [0] * size
+        self.published: Clock = [0] * size
         self.cleaned: Clock = [0] * size
         self.learned: Token | None = None
         self.fresh = False
@@ -57,6 +65,7 @@ class Timeline:
         """What `token` tells is known from here on."""
         self.known = join(self.known, token.done)
         self.seen = join(self.seen, token.seen)
+        self.published = join(self.published, token.published)
         self.cleaned = join(self.cleaned, token.cleaned)
         self.fresh = True
         self.heard += token.origin
@@ -82,14 +91,15 @@ class Timeline:
     def token(self) -> Token:
         """What a signal tells that is given when all ops so far are complete."""
         done = join(self.done, self.known) if self.fresh else list(self.done)
-        return Token(done, list(self.seen), list(self.cleaned), (self.now,))
+        return Token(done, list(self.seen), list(self.published), list(self.cleaned), (self.now,))
 
 
 def together(tokens: list[Token]) -> Token:
     """What several signals tell."""
     first = tokens[0]
-    done, seen, cleaned, origin = first.done, first.seen, first.cleaned, first.origin
+    done, seen, published, cleaned, origin = first.done, first.seen, first.published, first.cleaned, first.origin
     for token in tokens[1:]:
         done, seen, cleaned = join(done, token.done), join(seen, token.seen), join(cleaned, token.cleaned)
+        published = join(published, token.published)
         origin += token.origin
-    return Token(done, seen, cleaned, origin)
+    return Token(done, seen, published, cleaned, origin)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pypto_verified.pto.module import Module
 from pypto_verified.pto.walk import walk_ops
@@ -12,7 +12,7 @@ from pypto_verified.simulator.run import MAX_STEPS
 from pypto_verified.simulator.schedule.confirm_counters import pops, tell_each_other, waits_for
 from pypto_verified.simulator.schedule.confirm_pipes import PIPE_RULES, is_transfer, seen_of_pipe, unread
 from pypto_verified.simulator.schedule.faults import CounterError, LeftSetError
-from pypto_verified.simulator.schedule.outcome import At, Outcome, Race, first_difference
+from pypto_verified.simulator.schedule.outcome import At, Outcome, Race, Unseen, first_difference
 from pypto_verified.simulator.schedule.runs import replay
 from pypto_verified.targets import Target
 from pypto_verified.targets.pipes import Hazard
@@ -76,7 +76,11 @@ def confirm_order(
     if rule in (_COUNTER, _PIPE_COUNTER):
         found = ""
     elif rule == _VISIBLE:
-        found = next((str(u) for u in outcome.unseen if u.read.line == line), "")
+        found = _hidden(outcome.unseen, line, first)
+        covered = "" if found else _hidden(outcome.covered, line, first)
+        if covered:
+            return f"not run: another core writes over it in between: {covered}"
+        found = found or _hidden(outcome.unseen, line, 0)
         if not found:  # what is not even ordered is not visible either
             race = _race(outcome, Hazard.RAW, line, first)
             found = str(race) if race is not None else ""
@@ -169,6 +173,12 @@ def _race(
 
     found = [race for race in (*outcome.races, *outcome.also) if between(race)]
     return max(found, key=lambda race: race.hazard is hazard) if found else None
+
+
+def _hidden(found: Iterable[Unseen], line: int, first: int) -> str:
+    """What `line` reads that the op at `first` has written, any if that is 0."""
+    return next((str(u) for u in found if u.read.line == line and first in (
+        0, u.write.line, u.write.location.line)), "")
 
 
 def _left_set(outcome: Outcome, line: int) -> str:

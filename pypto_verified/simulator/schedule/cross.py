@@ -56,13 +56,6 @@ def counter(world: World, core: int, id: int) -> Counter:
     return found
 
 
-def published(lane: Timeline) -> Token:
-    """What a signal to another core tells: bulk writes of the pipe that gives it are there to be read."""
-    token = lane.token()
-    token.seen[lane.index] = token.done[lane.index]
-    return token
-
-
 def cluster(core: Core, kind: str) -> list[Core]:
     """The cores of a kind in the cluster of `core`."""
     return [c for c in core.world.cores if c.block == core.block and c.kind == kind]
@@ -85,8 +78,7 @@ class Set(Item):
         world = self.core.world
         group = world.signals.setdefault(self.group, Group())
         assert isinstance(group, Group)
-        token = published(lane) if self.pipe != SCALAR else lane.token()
-        group.given.setdefault(self.core.index, deque()).append(Signal(token, self))
+        group.given.setdefault(self.core.index, deque()).append(Signal(lane.token().abroad(), self))
         while self.members and all(group.given.get(m) for m in self.members):
             tokens = [group.given[m].popleft().token for m in self.members]
             for index, id in self.receivers:

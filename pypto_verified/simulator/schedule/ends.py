@@ -12,7 +12,7 @@ from pypto_verified.pto.types import TileBufType
 from pypto_verified.records import dataclass
 from pypto_verified.simulator.schedule.clocks import Timeline, Token
 from pypto_verified.simulator.schedule.core import SCALAR, Core
-from pypto_verified.simulator.schedule.cross import cluster, published
+from pypto_verified.simulator.schedule.cross import cluster
 from pypto_verified.simulator.schedule.faults import CounterError
 from pypto_verified.simulator.schedule.queue import Item, Want
 from pypto_verified.simulator.tile import Pointer, Tensor
@@ -139,7 +139,7 @@ class Give(Item):
         self.key = key
 
     def run(self, lane: Timeline) -> None:
-        token, most = published(lane), self.core.world.target.flag_count_max
+        token, most = lane.token().abroad(), self.core.world.target.flag_count_max
         for tokens in self.tokens:
             tokens.given.append(token)
             tokens.last = self

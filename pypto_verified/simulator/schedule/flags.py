@@ -157,7 +157,10 @@ class Fence(Item):
         if not core.world.ordering:
             return
         token = together([core.lanes[p].token() for p in ("MTE2", "MTE3", "FIX", SCALAR)])
-        core.hold(replace(token, seen=token.done))
+        published = list(token.published)
+        for own in core.lanes.values():
+            published[own.index] = token.done[own.index]
+        core.hold(replace(token, seen=token.done, published=published))
 
     def want(self) -> Want:
         return Want("MTE2, MTE3 and FIX of its core", ("idle", self.core.index))

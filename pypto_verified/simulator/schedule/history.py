@@ -65,13 +65,15 @@ class Stamp:
 @dataclass(slots=True, eq=False)
 class Region:
     """Bytes that were touched as one. `near`: regions that share bytes with it, itself first; `readers`: the last read
-    of each pipe and op since the last write."""
+    of each pipe and op since the last write; `covered`: the last write of each core that one of another core has come
+    after."""
 
     start: int
     pattern: Pattern
     near: list[Region] = field(default_factory=list)
     writer: Stamp | None = None
     readers: dict[tuple[int, int], Stamp] = field(default_factory=dict)
+    covered: dict[int, Stamp] = field(default_factory=dict)
 
     def shared(self, other: Region) -> tuple[int, int] | None:
         """The first bytes [low, high) that both have, if any."""
@@ -180,6 +182,10 @@ def record(region: Region, stamp: Stamp, writes: bool) -> None:
     """Remember the access. A write stands for the reads before it: what races with them races with it. A later read by
     another op does not: each of the two may be what a write has not waited for."""
     if writes:
+        before, core = region.writer, stamp.item.core
+        if before is not None and before.item.core is not core:
+            region.covered[before.item.core.index] = before
+        region.covered.pop(core.index, None)
         region.writer = stamp
         region.readers.clear()
     else:

@@ -40,7 +40,7 @@ class Arrive(Item):
     def run(self, lane: Timeline) -> None:
         token = self.core.everything()
         self.core.hold(token)
-        self.meeting.arrived.setdefault(self.core.index, []).append(token)
+        self.meeting.arrived.setdefault(self.core.index, []).append(token.abroad())
 
     def want(self) -> Want:
         return Want("all pipes of its core", ("idle", self.core.index))

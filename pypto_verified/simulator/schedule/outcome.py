@@ -110,7 +110,8 @@ class Outcome:
 
     `errors`: faults of ops and misuse of flags and pipes, in the order they happened; `races`: unordered conflicts, one
     a pair of ops, whatever the schedule made of them; `also`: other conflicts of the same pairs; `unseen`: reads of
-    global memory that no fence makes valid; `trace`: what ran, in order, if it was asked for; `stopped`: a fault or the
+    global memory that no fence makes valid; `covered`: the same of a core's own writes that another core has written
+    over before they are read; `trace`: what ran, in order, if it was asked for; `stopped`: a fault or the
     step limit ended the run; `written`: the arguments that the run has written to; `steps`: how many steps ran.
 
     Of an exhaustive search: `runs` that differ in the order of conflicting accesses, all of them unless `cut`; what any
@@ -123,6 +124,7 @@ class Outcome:
     errors: list[SimError] = field(default_factory=list)
     deadlock: Deadlock | None = None
     unseen: list[Unseen] = field(default_factory=list)
+    covered: list[Unseen] = field(default_factory=list)
     trace: list[Ran] = field(default_factory=list)
     stopped: bool = False
     written: frozenset[str] = frozenset()
