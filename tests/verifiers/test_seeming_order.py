@@ -3,6 +3,8 @@ verdict stands beside a run."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 
 from pypto_verified.pto.reader import read
@@ -12,7 +14,7 @@ from pypto_verified.targets import target
 from tests.verifiers.examples_fifo import HALF
 from tests.verifiers.examples_split import ACC, core
 from tests.verifiers.kernels import alloc, tile, view, window
-from tests.verifiers.test_cores_wait import both, heard, told
+from tests.verifiers.test_cores_wait import LANE, both, heard, told
 from verifiers import Options, verify
 
 PROVED, REFUTED = Verdict.PROVED, Verdict.REFUTED
@@ -20,12 +22,12 @@ TILE = tile(16, 16)
 FENCE = "pto.fence.barrier_all #pto.fence_scope<gm>"
 
 
-def races(text: str, rule: str, chip: str) -> set[Verdict]:
+def races(text: str, rule: str, chip: str, sizes: Mapping[str, int] = {}) -> set[Verdict]:
     """The verdicts of a rule, which a run bears out; what both lanes store alike is no race of two ops."""
     module = read(text, "k.pto")
     results = verify(module, target(chip), Options(families=frozenset({"RACE"}), explicit_sync=True))
     verdicts = {o.verdict for r in results for o in r.obligations if o.rule == rule}
-    outcomes = [schedule.replay(module, results[0].name, {}, target(chip), schedule=s) for s in ("program", "late")]
+    outcomes = [schedule.replay(module, results[0].name, sizes, target(chip), schedule=s) for s in ("program", "late")]
     assert any(r.first.op is not r.second.op for o in outcomes for r in o.races) is (REFUTED in verdicts)
     return verdicts
 
@@ -90,3 +92,30 @@ def test_a_push_is_for_the_pop_of_its_ring_whatever_number_that_has(
 ) -> None:
     """The buffer says which ring it is (PTOAS, lowering of frontend pipes)."""
     assert races(two_pipes(late, numbers), "RACE-CORE", "a2a3") == {expected}
+
+
+def _flag(op: str, pipe: str, lane: int) -> str:
+    """A flag of a cube for one of its lanes: 3 tells it, 4 answers."""
+    return f"pto.{op}_intra_block <PIPE_{pipe}>, {16 * lane + (3 if op == 'wait' else 4)}"
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize("early", [None, 0, 1])
+def test_a_cube_that_answers_one_lane_before_it_reads_its_half_is_refuted_whichever_lane_it_is(
+    early: int | None
+) -> None:
+    half, matrix = tile(8, 16), tile(16, 16, "f32", "mat", "col_major", "row_major", 512)
+    waits, answers = ([_flag(op, "MTE2", lane) for lane in (0, 1)] for op in ("wait", "set"))
+    soon, late = ([a for lane, a in enumerate(answers) if (lane == early) is first] for first in (True, False))
+    cube = (
+        alloc("m", matrix, 0, "c16", "c16"), window("all", "pv", "%c0, %c0", "%c16, %c16"),
+        "scf.for %i = %c0 to %M step %c1 {", *waits, *soon,
+        f"pto.tload ins(%all : !pto.partition_tensor_view<?x?xf32>) outs(%m : {matrix})", *late, "}")
+    vector = (
+        *LANE[:2], alloc("t", half, 0, "c8", "c16"), "%r = arith.muli %lane, %c8 : index",
+        window("own", "pw", "%r, %c0", "%c8, %c16"), "scf.for %k = %c0 to %M step %c1 {",
+        f"pto.tstore ins(%t : {half}) outs(%own : !pto.partition_tensor_view<?x?xf32>)",
+        "pto.set_intra_block <PIPE_MTE3>, 3", "pto.wait_intra_block <PIPE_MTE3>, 4", "}")
+    shown = both((view("pv", "p", "c16", "c16"), *cube), (view("pw", "p", "c16", "c16"), *vector), "%M: index")
+    verdicts = races(shown, "RACE-CORE", "a5", {"M": 3})
+    assert verdicts == ({PROVED} if early is None else {PROVED, REFUTED})

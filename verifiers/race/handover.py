@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, product
 
 from pypto_verified.index import all_of
 from pypto_verified.index.cond import TRUE
@@ -189,14 +189,15 @@ def _broken(
     """Pairs that some run leaves open, with its numbers and what it depends on; and all that one met."""
     found: dict[Key, tuple[dict[str, int], frozenset[str]]] = {}
     met: dict[Key, Between] = {}
-    for given in tried:
-        for lane in ((given[LANE],) if LANE in given else (0, 1)):
-            run = walk_cores(context, parts, {**given, LANE: lane}, symbolic=False)
-            asked = frozenset(n for m in run.members for n in m.values.asked)
-            for key, pair in run.pairs.items() if not run.blind else ():
-                met.setdefault(key, pair)
-                if pair.open and (key not in found or (found[key][1] and not asked)):
-                    found[key] = given, asked
+    rest = ({n: v for n, v in given.items() if n != LANE} for given in tried)
+    for numbers, lane in product({tuple(sorted(given.items())): given for given in rest}.values(), (0, 1)):
+        given = {**numbers, LANE: lane} if LANE in tried[0] else numbers
+        run = walk_cores(context, parts, {**given, LANE: lane}, symbolic=False)
+        asked = frozenset(n for m in run.members for n in m.values.asked)
+        for key, pair in run.pairs.items() if not run.blind else ():
+            met.setdefault(key, pair)
+            if pair.open and (key not in found or (found[key][1] and not asked)):
+                found[key] = given, asked
     return found, met
 
 
