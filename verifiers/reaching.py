@@ -51,6 +51,7 @@ class Reaching:
     def __init__(self, program: AccessProgram) -> None:
         self.program = program
         self.found: dict[tuple[int, int], dict[Source, None]] = {}
+        self._earlier_values: dict[str, Expr] = {}
         self._run(program.body, {}, {})
 
     def _run(self, node: Node, state: State, known: Known) -> State:
@@ -105,14 +106,15 @@ class Reaching:
 
     def varies(self, name: str, loop: Loop) -> bool:
         own, symbols = counted(loop), self.program.symbols
-        return own is not None and name in symbols.kinds and not name.endswith(_THEN) and (
-            not symbols.is_older(name, own.name))
+        made = (n for e in self._earlier_values.values() for n in symbols_of(e))
+        return own is not None and name in symbols.kinds and name not in made and not symbols.is_older(name, own.name)
 
     def _then(self, atom: Atom) -> Expr:
-        name = f"{atom.name}{_THEN}"
-        shown = self.program.symbols.shown.get(name)
-        return shown.expr if shown is not None else self.program.symbols.new(
-            name, SymbolKind.OPAQUE, atom.lo, atom.hi)
+        """One symbol for each, whatever name is free: with another one each time nothing would come to an end."""
+        if atom.name not in self._earlier_values:
+            self._earlier_values[atom.name] = self.program.symbols.new(
+                f"{atom.name}{_THEN}", SymbolKind.OPAQUE, atom.lo, atom.hi)
+        return self._earlier_values[atom.name]
 
     def step(self, step: Step, state: State) -> State:
         for i, tile in enumerate(step.reads()):
