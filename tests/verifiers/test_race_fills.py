@@ -8,12 +8,14 @@ import pytest
 
 from pypto_verified.check import CheckOptions, check_file
 from pypto_verified.report.model import Finding, Verdict
+from tests.verifiers.examples_race import both
+from tests.verifiers.kernels import kernel, load, store, tile, view, window
 
 KERNEL = Path(__file__).resolve().parents[1] / "corpus" / "accept" / "pad_between_l1_tiles.pto"
 
 
 def races(text: str, chip: str, path: Path) -> list[Finding]:
-    """What is said of the order of a text's ops, as they stand; the fill is in line 22."""
+    """What is said of the order of a text's ops, as they stand."""
     path.write_text(text)
     (function,) = check_file(str(path), CheckOptions(target=chip, sync="explicit", timeout=0)).functions
     return [f for f in function.findings if f.rule.startswith(("RACE", "REPLAY"))]
@@ -44,3 +46,24 @@ def test_a_fill_around_what_a_load_writes_is_not_refuted(chip: str, tmp_path: Pa
     (fill,) = [f for f in found if f.text_line == 22]
     assert fill.rule == "RACE-WAW" and fill.verdict is Verdict.UNKNOWN
     assert not any(f.verdict is Verdict.ERROR for f in found)
+
+
+ROWS, PADDED = tile(32, 64, valid=("?", "64")), tile(32, 64, valid=("32", "64"), pad=1)
+
+
+@pytest.mark.requirement("EV-02")
+@pytest.mark.parametrize(("rows", "back", "meets"), [
+    ("subi %c16, %i", "", True), ("subi %c16, %i", both("MTE3 V"), False), ("subi %c16, %c1", "", False)])
+def test_a_fill_of_another_turn_pads_what_this_one_stores(rows: str, back: str, meets: bool, tmp_path: Path) -> None:
+    """One tile of which each turn stores a row less: the next one fills the last row that is being stored. Where each
+    stores as many, a fill leaves alone what is stored. V of an a5 runs in order."""
+    text = kernel("\n".join((
+        view("in", "p", "c32"), window("first", "in", "%c0, %c0", "%c32, %c64"), view("o", "q", "c128"),
+        f"%t = pto.alloc_tile addr = %a0 valid_row = %c32 : {ROWS}", load("first", "t", ROWS), both("MTE2 V"),
+        "scf.for %i = %c0 to %c4 step %c1 {", f"%n = arith.{rows} : index",
+        f"%m = pto.alloc_tile addr = %a0 valid_row = %n : {ROWS}", f"%f = pto.alloc_tile addr = %a0 : {PADDED}",
+        f"pto.tfillpad_inplace ins(%m : {ROWS}) outs(%f : {PADDED})", both("V MTE3"),
+        "%at = arith.muli %i, %c32 : index", window("w", "o", "%at, %c0", "%n, %c64"), store("m", "w", ROWS), back,
+        "}")))
+    found = [f for f in races(text, "a5", tmp_path / "k.pto") if f.rule == "RACE-WAR"]
+    assert [(f.verdict, f.replay.split(":")[0]) for f in found] == [(Verdict.REFUTED, "confirmed")] * meets

@@ -8,7 +8,7 @@ from dataclasses import field
 from functools import lru_cache
 from typing import TypeAlias
 
-from pypto_verified.index import const
+from pypto_verified.index import const, symbols_of
 from pypto_verified.pto.legality_context import pipe_id
 from pypto_verified.records import dataclass
 from pypto_verified.targets import Target
@@ -23,6 +23,8 @@ from verifiers.race.order import Order
 from verifiers.race.places import OnChip, Place
 from verifiers.race.releases import releases_of
 from verifiers.race.sync import Kind, Sync, sync_of
+from verifiers.reaching import around
+from verifiers.recurrence import counted
 
 PairKey: TypeAlias = tuple[int, int, Hazard]
 """Steps of the earlier and the later access, and how they conflict."""
@@ -265,7 +267,7 @@ class Walker:
                 continue
             if first.step is second.step and earlier.pipe != later.pipe and len(first.readings) > 1:
                 continue  # one op runs on one pipe, whichever that is
-            if _beside(first, second) or _beside(second, first) or self.core.hearing.orders(first, second):
+            if self._beside(first, second) or self._beside(second, first) or self.core.hearing.orders(first, second):
                 continue
             if earlier.pipe == later.pipe and (first.arrives or _both_pop(first, second) or ordered_on_pipe(
                     self.core.target, later.pipe, hazard, self.core.strict)):
@@ -279,6 +281,15 @@ class Walker:
         writer, reader = ("scalar" if a.scalar else "bulk" for a in (first, second))
         return fences_between(writer, reader, self.core.strict)
 
+    def _beside(self, fill: Access, other: Access) -> bool:
+        """Whether a fill in place writes nothing of what the other one reads, in whichever iterations the two are."""
+        if not fill.pads or other.writes or other.tile is None or not beside(fill.step, other.step, other.tile):
+            return False
+        extents = symbols_of(other.tile.valid_rows, other.tile.valid_cols)
+        again = set(around(self.program, other.step)).intersection(around(self.program, fill.step)) if extents else ()
+        counters = [counted(loop) for loop in again]
+        return all(own is not None and self.program.symbols.is_older(n, own.name) for own in counters for n in extents)
+
     def found_unseen(self, pair: Pair, earlier: Item, later: Item) -> None:
         """Called where a read of global memory is not made to see the write."""
 
@@ -289,10 +300,6 @@ class Walker:
 def _flag(sync: Sync, id: int) -> OnChip:
     """A flag as a place."""
     return OnChip(("flag", sync.pair), const(id), Rect(const(0), 1, 1, 1))
-
-
-def _beside(fill: Access, other: Access) -> bool:
-    return fill.pads and not other.writes and other.tile is not None and beside(fill.step, other.step, other.tile)
 
 
 def _both_pop(first: Access, second: Access) -> bool:
