@@ -129,7 +129,11 @@ def _site(context: Context, stores: list[tuple[Step, Window]]) -> TakenSite:
     taken = any_of(all_of((p.runs, *p.axes)) for p in _of_blocks(lanes))
     inside = all_of((asked, *(x < extent for x, extent in zip(place, window.bounds, strict=True))))
     told = over | {a for a in beside if len({p.axes[a] for p in parts}) > 1}
-    lone, untold = _decided(context, made, all_of((_known(context), inside)), taken)
+    known = all_of((_known(context), inside))
+    guards = any_of(p.guards for p in _of_blocks(lanes))
+    if context.ladder.entails(known & guards, taken):
+        taken = guards  # the same where it is asked, and in the words of callers
+    lone, untold = _decided(context, made, known, taken)
     return replace(site, told=told, asked=inside, taken=taken, lone=lone, untold=untold)
 
 

@@ -114,8 +114,12 @@ def test_what_is_not_followed_is_open(body: tuple[str, ...], why: str) -> None:
     assert why in finding(result, "WRITE-TAKEN").message
 
 
-def test_what_a_condition_on_one_argument_needs_is_told() -> None:
-    assert finding(to("scf.for %k = %c0 to %n step %c1 {", WHOLE, "}"), "WRITE-TAKEN").needs == "n >= 1"
+@pytest.mark.parametrize(("body", "needs"), [
+    (("scf.for %k = %c0 to %n step %c1 {", WHOLE, "}"), "n >= 1"),
+    ((*ON_MORE, "%both = arith.cmpi sgt, %m, %c3 : index", "scf.if %both {", WHOLE, "}", "}"), "m >= 4 and n >= 4"),
+])
+def test_what_callers_have_to_keep_to_is_told(body: tuple[str, ...], needs: str) -> None:
+    assert finding(to(*body), "WRITE-TAKEN").needs == needs
 
 
 def test_data_of_different_turns_are_not_taken_for_the_same() -> None:
