@@ -54,3 +54,24 @@ def test_what_one_lane_stores_the_other_one_does_not_by_another_op(ops: tuple[st
     ran = schedule.run(read(both, "k.pto"), target("a2a3"), {"p": nothing, "q": nothing}, {"M": 2})
     between = [r for r in ran.races if r.first.core != r.second.core and r.first.op is not r.second.op]
     assert bool(between) is (expected is Verdict.UNKNOWN)
+
+
+@pytest.mark.requirement("EV-06")
+@pytest.mark.parametrize(("loop", "second", "expected"), [
+    ("%lane to %M step %c2", "c8", Verdict.PROVED), ("%lane to %M step %c2", "c16", Verdict.UNKNOWN),
+    ("%lane to %M step %c1", "c8", Verdict.PROVED), ("%lane to %next step %c1", "c16", Verdict.UNKNOWN),
+    ("%twice to %end step %c1", "c8", Verdict.PROVED), ("%twice to %end step %c1", "c16", Verdict.UNKNOWN),
+    ("%twice to %soon step %c1", "c16", Verdict.PROVED)])
+def test_a_lane_tells_where_a_store_goes_by_the_loop_around_too(loop: str, second: str, expected: Verdict) -> None:
+    """Two ops, of which one stores 8 rows at 16 * i, the other behind them, or at 16 * (i + 1): lane 0 has turns 0 and
+    1, or the even ones, or 0 alone."""
+    starts = ("%next = arith.addi %lane, %c1 : index\n%twice = arith.muli %lane, %c2 : index\n"
+              "%end = arith.addi %twice, %c2 : index\n%soon = arith.addi %twice, %c1 : index\nscf.for")
+    both = text(*at("c0"), *at(second)).replace("%c0 to %M step %c1", loop).replace("scf.for", starts)
+    options = Options(families=frozenset({"RACE"}), explicit_sync=True)
+    (result,) = verify(read(both, "k.pto"), target("a2a3"), options)
+    found = {o.verdict for o in result.obligations if o.rule == "RACE-CORE"}
+    nothing = np.zeros((128, 16), np.float32)
+    ran = schedule.run(read(both, "k.pto"), target("a2a3"), {"p": nothing, "q": nothing}, {"M": 2})
+    between = [r for r in ran.races if r.first.core != r.second.core and r.first.op is not r.second.op]
+    assert (found | {Verdict.PROVED}, bool(between)) == ({expected, Verdict.PROVED}, expected is Verdict.UNKNOWN)
