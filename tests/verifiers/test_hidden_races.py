@@ -6,8 +6,10 @@ import pytest
 
 from pypto_verified.pto.reader import read
 from pypto_verified.report.model import Verdict
+from pypto_verified.simulator import schedule
 from pypto_verified.targets import target
 from pypto_verified.witness import replayed
+from tests.verifiers.examples_fifo import FREE, PUSH, pair_of_cores, pop
 from tests.verifiers.kernels import alloc, kernel, load, store, tile, view, window
 from tests.verifiers.rings_between_cores import ACC, VEC
 from verifiers import Options, verify
@@ -70,3 +72,9 @@ def test_a_flag_around_another_core_is_no_fence_in_the_strict_reading(other: tup
     assert not any(f.verdict is Verdict.ERROR for f in result.findings)
     (found,) = (f for f in result.findings if f.rule == "RACE-VISIBLE")
     assert found.verdict is Verdict.REFUTED and found.replay.startswith(shown)
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_pipe_of_the_library_shows_the_tile_that_it_hands_on(strict: bool) -> None:
+    module = read(pair_of_cores(PUSH, f"{pop()}\n{FREE}"), "k.pto")
+    assert schedule.replay(module, "cube", {"n": 1}, target("a2a3"), strict=strict).unseen == []
