@@ -120,7 +120,7 @@ class _Builder:
         if not isinstance(condition, Cond):
             condition = self.scalars.opaque_condition("while")
         self.carried.into_body(op)
-        if not fails_once_for_all(condition, counter):
+        if not fails_once_for_all(self.symbols, condition, counter):
             # Some counts may lie behind the exit: they can't be chosen in a refutation.
             self.symbols.kinds[repr(counter)] = SymbolKind.OPAQUE
         if head.items:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pypto_verified.index import Cond, Expr, all_of, const, eq, maximum
+from pypto_verified.index import Cond, Expr, all_of, const, eq, maximum, symbols_of
 from pypto_verified.index.cond import FALSE
+from pypto_verified.index.expr import polynomial
 from verifiers.access.scalars import ceiling
 from verifiers.access.symbols import SymbolKind, Symbols
 
@@ -34,8 +35,11 @@ def trips(lower: Expr, upper: Expr, step: Expr) -> Expr | None:
     return maximum(ceiling(upper - lower, step), 0) if step.lo is not None and step.lo > 0 else None
 
 
-def fails_once_for_all(condition: Cond, counter: Expr) -> bool:
-    """Whether a linear condition that fails for some count fails for every later one."""
+def fails_once_for_all(symbols: Symbols, condition: Cond, counter: Expr) -> bool:
+    """Whether a linear condition that fails for some count fails for every later one: of what changes from turn to turn
+    it has the counter alone."""
     if condition.kind != "nonneg" or condition.expr is None:
         return False
-    return dict(condition.expr.terms).get(counter.terms[0][0], 0) < 0
+    mono, (own,) = counter.terms[0][0], symbols_of(counter)
+    others = symbols_of(*(polynomial({m: c}, 0) for m, c in condition.expr.terms if m != mono))
+    return dict(condition.expr.terms).get(mono, 0) < 0 and all(symbols.is_older(n, own) for n in others)
