@@ -14,8 +14,8 @@ from verifiers.cross_flags import named_flag
 from verifiers.race.choices import choices
 from verifiers.race.cluster import Cluster
 from verifiers.race.handover import MOST_RUNS, walk_cores
-from verifiers.race.members import LANE
-from verifiers.race.parts import Part, deciding_both, parts_of
+from verifiers.race.members import LANE, meets_both
+from verifiers.race.parts import KINDS, Part, deciding_both, parts_of
 from verifiers.race.rests import unneeded
 from verifiers.race.sides import sides_of
 from verifiers.rule import SAFETY, Rule, Witness, always
@@ -66,8 +66,8 @@ def _sites(context: Context) -> Iterator[TalkSite]:
 def _alone(context: Context, steps: list[Step]) -> Iterator[TalkSite]:
     """Without a text of the other core, it does its part; cores of one kind have this text (EVENT-GROUP)."""
     for step in steps:
-        flag = named_flag(step, context.target)
-        if flag is not None and flag.between_kinds:
+        flag, kind = named_flag(step, context.target), context.program.func.kernel_kind
+        if (flag is not None and flag.between_kinds) or (kind in KINDS and meets_both(step)):
             why = "the text of the other core is not at hand" if context.strict else ""
             yield TalkSite(context, step.op, step.path, op_text(step.op), "", {}, why, alone=True)
 
