@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable
 from functools import lru_cache
 from typing import TypeAlias
 
-from pypto_verified.index import Cond
+from pypto_verified.index import Cond, Expr
 from pypto_verified.index.cond import FALSE, TRUE
 
 Literals: TypeAlias = frozenset[Cond]
@@ -52,9 +52,19 @@ def _by_difference(c: Cond, known: Literals) -> Cond:
 
 @lru_cache(maxsize=1 << 15)
 def _least(c: Cond, fact: Cond) -> tuple[int | None, int | None]:
-    """What c.expr - fact.expr and -c.expr - fact.expr are at least. Paths ask it of the same literals many times."""
+    """What c.expr and -c.expr are at least beyond fact.expr, or some times as much. Paths ask it of the same literals
+    many times."""
     assert c.expr is not None and fact.expr is not None
-    return (c.expr - fact.expr).lo, (-c.expr - fact.expr).lo
+    return _beyond(c.expr, fact.expr), _beyond(-c.expr, fact.expr)
+
+
+def _beyond(e: Expr, fact: Expr) -> int | None:
+    once = (e - fact).lo
+    if once is not None and once >= 1:
+        return once
+    owned = dict(fact.terms)
+    times = {n // owned[mono] for mono, n in e.terms if mono in owned and n % owned[mono] == 0}
+    return max((lo for n in times if n > 1 and (lo := (e - n * fact).lo) is not None), default=once)
 
 
 def with_conjuncts(known: Literals, c: Cond) -> Literals:
