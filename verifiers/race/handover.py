@@ -190,7 +190,8 @@ def _broken(
     found: dict[Key, tuple[dict[str, int], frozenset[str]]] = {}
     met: dict[Key, Between] = {}
     rest = ({n: v for n, v in given.items() if n != LANE} for given in tried)
-    for numbers, lane in product({tuple(sorted(given.items())): given for given in rest}.values(), (0, 1)):
+    on_lanes = product({tuple(sorted(given.items())): given for given in rest}.values(), (0, 1))
+    for numbers, lane in islice(on_lanes, MOST_RUNS) if LANE in tried[0] else on_lanes:
         given = {**numbers, LANE: lane} if LANE in tried[0] else numbers
         run = walk_cores(context, parts, {**given, LANE: lane}, symbolic=False)
         asked = frozenset(n for m in run.members for n in m.values.asked)
