@@ -10,7 +10,7 @@ whether the op runs, nothing is said of blocks.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import replace
 
 from pypto_verified.index import (
@@ -29,18 +29,18 @@ from pypto_verified.index import (
 )
 from pypto_verified.pto.lanes import first_lane_alone
 from pypto_verified.pto.legality_context import pipe_id
+from pypto_verified.pto.module import Op
 from pypto_verified.records import dataclass
 from verifiers.access import BLOCK, BLOCKS, LANE, Step, SymbolKind, Window
 from verifiers.access.symbols import UNCONSTRAINED, Symbols
+from verifiers.flags import sections_of
 from verifiers.global_memory import adds, stored
 from verifiers.launched import ANY, OTHER_BLOCK, counts_to_judge, two_blocks
 from verifiers.race.members import ON_ALL_CORES
-from verifiers.race.parts import parts_of
 from verifiers.race.places import box_of
 from verifiers.rule import SAFETY, Rule, Witness, always
 from verifiers.sites import Context, Site, op_text
 from verifiers.solver.cone import conjuncts, names_of
-from verifiers.write_pushed import pushed_by_both
 
 _OWN = frozenset({SymbolKind.TRIP, SymbolKind.DEFINED})
 """Kinds of symbols whose value belongs to one run of an op."""
@@ -72,7 +72,8 @@ class TwiceSite(Site):
 
 
 def _sites(context: Context) -> Iterator[TwiceSite]:
-    symbols, shared = context.program.symbols, _by_both_lanes(context)
+    symbols, beside = context.program.symbols, _beside_others(context)
+    shared = _by_both_lanes(context) if beside else frozenset[int]()
     alone = first_lane_alone(context.program.func, context.target)
     for step in context.program.steps:
         for window in () if adds(step) else stored(step):
@@ -84,6 +85,19 @@ def _sites(context: Context) -> Iterator[TwiceSite]:
                     yield TwiceSite(
                         context, step.op, step.path, f"{op_text(step.op)} {window.view.name} lanes", window.view.name,
                         LANE, const(1), window.offsets, window.sizes, window.offsets, window.sizes, TRUE, alike=True)
+    yield from _pushed(context, alone) if beside else ()
+
+
+def _beside_others(context: Context) -> bool:
+    """Whether the function may run on a core beside another one; most do not, and load none of the code for that."""
+    own = context.program
+    return (context.module is not None and len(context.module.funcs) > 1) or bool(sections_of(own)) or any(
+        s.op.name.startswith("pto.tpush") for s in own.steps)
+
+
+def _pushed(context: Context, alone: Container[Op]) -> Iterator[TwiceSite]:
+    from verifiers.write_pushed import pushed_by_both
+
     for step in pushed_by_both(context.program):
         if step.op not in alone:
             pipe = f"pipe {pipe_id(step.op)}"
@@ -127,6 +141,8 @@ def judged(symbols: Symbols, step: Step) -> bool:
 def _by_both_lanes(context: Context) -> frozenset[int]:
     """Stores, by index, of a vector core beside a cube that both of its lanes make, or that the other lane may follow
     with one to the same pointer: all but those that one lane alone comes to."""
+    from verifiers.race.parts import parts_of
+
     beside = [p for p in parts_of(context) if p.kind == "vector" and p.program is context.program]
     steps = [s for s in context.program.steps if any(s.op not in p.foreign_to(1) for p in beside) and not adds(s)]
     pointers = [(s, w.view.base) for s in steps for w in stored(s)]
