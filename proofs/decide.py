@@ -27,9 +27,9 @@ def decide_all(
     scripts of two solvers that do not agree are kept."""
     canonical = Canonical()
     solver = version("z3-solver")
-    ladders = [Ladder(seed) for seed in range(seeds)]
     results = []
     for theorem in theorems:
+        ladders = [Ladder(seed) for seed in range(seeds)]  # anew: what was asked before must not decide
         claims = list(counting(theorem.claims(theorem.subject())))
         key = key_of(canonical, claims, ENCODER, solver)
         found = known.results.get(theorem.id)

@@ -17,7 +17,8 @@ from tests.verifiers.test_spare_flags import of_lanes
 from verifiers import Options, verify
 from verifiers.registry import all_rules
 
-ALWAYS = {"DISTINCT-POINTERS"}
+ALWAYS = {"DISTINCT-POINTERS", "CORES-SEE"}
+"""What one core stores by a transfer the other one loads by another."""
 HAND = (flag("set", 0, "FIX MTE1"), flag("wait", 0, "FIX MTE1"))
 
 

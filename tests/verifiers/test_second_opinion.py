@@ -44,7 +44,7 @@ def test_a_planted_lie_of_one_solver_fails_and_keeps_both_questions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     honest = Smt.solve
-    monkeypatch.setattr(Smt, "solve", lambda self, c, small=(), sizes=(): Answer("unsat"))
+    monkeypatch.setattr(Smt, "solve", lambda self, c, small=(), sizes=(), brief=False: Answer("unsat"))
     verdict, _, found = check(PAIRS["BOUND-UPPER"].bad, tmp_path / "kept", "BOUND-UPPER")
     assert verdict is Verdict.ERROR
     assert ("SOLVER", Verdict.ERROR) in found
@@ -75,7 +75,7 @@ def test_what_cvc5_does_not_decide_is_told_as_z3s_alone(tmp_path: Path, monkeypa
 
 
 def test_what_z3_does_not_decide_is_proved_by_cvc5(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Smt, "solve", lambda self, c, small=(), sizes=(): Answer("unknown"))
+    monkeypatch.setattr(Smt, "solve", lambda self, c, small=(), sizes=(), brief=False: Answer("unknown"))
     found = Ladder(second=tmp_path).decide(PROVABLE)
     assert (found.verdict, found.decider, found.opinions) == (Verdict.PROVED, "cvc5", ("cvc5 alone",))
     wrong = Ladder(second=tmp_path).decide(Query(M >= 100, (M + 3) // 4 * 4 == M))
