@@ -17,7 +17,7 @@ from pypto_verified.simulator.replay import (
     replay_peer,
     written_elements,
 )
-from pypto_verified.simulator.run import MAX_STEPS, Outcome
+from pypto_verified.simulator.run import MAX_STEPS, OTHER_BLOCK, Outcome
 from pypto_verified.simulator.values import Array
 from pypto_verified.targets import Target
 
@@ -125,7 +125,7 @@ def _left(
 def _twice(func: Func, witness: Mapping[str, int], target: Target, seed: int, max_steps: int) -> str:
     """What two blocks both write, or the two lanes of a block."""
     index = "block_idx" if "block_idx" in witness else "subblock_idx"
-    two = (witness.get(index, 0), witness.get("other_block_idx", 1)) if index == "block_idx" else (0, 1)
+    two = (witness.get(index, 0), witness.get(OTHER_BLOCK, 1)) if index == "block_idx" else (0, 1)
     count = max(*two, witness.get("block_num", 0) - 1) + 1
     both = [{**witness, "block_num": count, index: i} for i in two]
     first, second = (written_elements(func, one, target, seed, max_steps=max_steps) for one in both)

@@ -26,6 +26,8 @@ Given: TypeAlias = Mapping[str, T] | Mapping[int, T]
 
 LAUNCH_ARGUMENTS = {"__pypto_spmd_block_idx": 0, "__pypto_spmd_block_num": 1, "__pypto_spmd_subblock_idx": 2}
 """Arguments that PyPTO adds and its runtime fills in: positions in (block index, block count, lane)."""
+OTHER_BLOCK = "other_block_idx"
+"""What a witness of two blocks calls the index of the second one."""
 
 
 @dataclass(slots=True)

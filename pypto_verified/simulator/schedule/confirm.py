@@ -8,7 +8,7 @@ from pypto_verified.pto.module import Module
 from pypto_verified.pto.walk import walk_ops
 from pypto_verified.simulator.contents import ANY, NO_ZERO, Contents
 from pypto_verified.simulator.errors import DivisionError, StepLimitError
-from pypto_verified.simulator.run import MAX_STEPS
+from pypto_verified.simulator.run import MAX_STEPS, OTHER_BLOCK
 from pypto_verified.simulator.schedule.confirm_counters import pops, tell_each_other, waits_for
 from pypto_verified.simulator.schedule.confirm_pipes import PIPE_RULES, is_transfer, seen_of_pipe, unread
 from pypto_verified.simulator.schedule.faults import CounterError, LeftSetError
@@ -34,8 +34,6 @@ ORDER_RULES = (*_HAZARDS, *_FLAGS, _VISIBLE, _SHARED, _COUNTER, _PIPE_COUNTER, *
 """Rules whose failure shows in the order of a run."""
 BEHIND = ("not run: deadlock: ", "not run: a flag is misused first: ")
 """How `confirm_order` begins where another fault keeps the run from what is claimed."""
-OTHER_BLOCK = "other_block_idx"
-"""What a witness calls the index of the second of two blocks."""
 ASTRAY = "not run: the inputs of this run do not lead there"
 
 KEPT = "not run: what else the cores tell each other may keep the producer from being so far ahead"
